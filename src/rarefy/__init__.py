@@ -1,0 +1,1 @@
+"""Sparse storage types for machine learning, on JAX with C++ kernels."""
