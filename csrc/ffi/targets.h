@@ -3,7 +3,16 @@
 
 #include "xla/ffi/api/c_api.h"
 
-#define RAREFY_FFI_TARGETS(X) X(rarefy_csr_dot_dense, kCsrDotDense)
+#define RAREFY_FFI_TARGETS(X)                       \
+  X(rarefy_csr_dot_dense, kCsrDotDense)             \
+  X(rarefy_group_rows, kGroupRows)                  \
+  X(rarefy_rows_update_adagrad, kRowsUpdateAdaGrad) \
+  X(rarefy_rows_update_adam, kRowsUpdateAdam)       \
+  X(rarefy_rows_update_ftrl, kRowsUpdateFtrl)       \
+  X(rarefy_rows_update_sgd, kRowsUpdateSgd)         \
+  X(rarefy_rows_update_sgd_mom, kRowsUpdateSgdMom)  \
+  X(rarefy_segment_rows, kSegmentRows)              \
+  X(rarefy_take_rows, kTakeRows)
 
 namespace rarefy {
 #define RAREFY_DECLARE(name, symbol) \

@@ -1,0 +1,69 @@
+// XLA FFI entries of rows_update, one for each optimizer.
+#include "kernels/rows_update.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "ffi/dispatch.h"
+#include "ffi/parallel.h"
+#include "ffi/targets.h"
+
+namespace rarefy {
+namespace {
+
+namespace ffi = xla::ffi;
+
+// Operands (weight, states..., rows, grad, hyper), results (weight, states...). XLA gives each
+// result the memory of its operand, having copied the operand where the caller still needs it.
+template <template <typename> typename Rule>
+ffi::Error RowsUpdateEntry(ffi::ThreadPool pool, ffi::RemainingArgs args, ffi::RemainingRets rets) {
+  constexpr int kTables = Rule<float>::kStates + 1;
+  if (args.size() != kTables + 3 || rets.size() != kTables) {
+    return ffi::Error::InvalidArgument("rows_update: wrong number of buffers");
+  }
+  const auto rows = *args.get<ffi::AnyBuffer>(kTables);
+  const auto grad = *args.get<ffi::AnyBuffer>(kTables + 1);
+  const auto hyper = *args.get<ffi::AnyBuffer>(kTables + 2);
+  const auto weight = *args.get<ffi::AnyBuffer>(0);
+  void* tables[kTables];
+  for (int t = 0; t < kTables; ++t) {
+    const auto in = *args.get<ffi::AnyBuffer>(t);
+    tables[t] = (*rets.get<ffi::AnyBuffer>(t))->untyped_data();
+    if (tables[t] != in.untyped_data()) {
+      std::memcpy(tables[t], in.untyped_data(), in.size_bytes());
+    }
+  }
+  const int64_t n = weight.dimensions()[0], k = rows.element_count();
+  if (grad.element_count() == 0) return ffi::Error::Success();
+  const int64_t d = static_cast<int64_t>(grad.element_count()) / k;
+  return SwitchValue(weight.element_type(), [&](auto value) {
+    using V = decltype(value);
+    return SwitchIndex(rows.element_type(), [&](auto index) {
+      using I = decltype(index);
+      const Rule<V> rule(Data<V>(hyper));
+      V* pointers[kTables];
+      for (int t = 0; t < kTables; ++t) pointers[t] = static_cast<V*>(tables[t]);
+      const int64_t parts = std::clamp<int64_t>(k * d >> 14, 1, 64);
+      ParallelParts(pool, parts, [&](int64_t p) {
+        RowsUpdate<Rule<V>, V, V, I>(rule, pointers, Data<I>(rows), Data<V>(grad), n, d,
+                                     k * p / parts, k * (p + 1) / parts);
+      });
+      return ffi::Error::Success();
+    });
+  });
+}
+
+}  // namespace
+
+#define RAREFY_ROWS_UPDATE(symbol, Rule) \
+  XLA_FFI_DEFINE_HANDLER_SYMBOL(         \
+      symbol, RowsUpdateEntry<Rule>,     \
+      ffi::Ffi::Bind().Ctx<ffi::ThreadPool>().RemainingArgs().RemainingRets())
+RAREFY_ROWS_UPDATE(kRowsUpdateSgd, Sgd);
+RAREFY_ROWS_UPDATE(kRowsUpdateSgdMom, SgdMom);
+RAREFY_ROWS_UPDATE(kRowsUpdateAdam, Adam);
+RAREFY_ROWS_UPDATE(kRowsUpdateAdaGrad, AdaGrad);
+RAREFY_ROWS_UPDATE(kRowsUpdateFtrl, Ftrl);
+#undef RAREFY_ROWS_UPDATE
+
+}  // namespace rarefy

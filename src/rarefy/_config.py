@@ -1,0 +1,29 @@
+"""Settings of the process, as attributes of one object."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass
+class Config:
+    """Settings that take effect at the next call.
+
+    Attributes:
+      storage_fallback: what to do where an operator has no rule for its arrays' storage types and
+        works on dense copies: 'warn' once for each case, 'silent', or 'error'.
+      storage_fallback_bytes: dense copies above this many bytes are always an error.
+    """
+
+    storage_fallback: Literal["warn", "silent", "error"] = "warn"
+    storage_fallback_bytes: int = 4 << 30
+
+    def __setattr__(self, name, value):
+        if name == "storage_fallback" and value not in ("warn", "silent", "error"):
+            raise ValueError(f"storage_fallback must be warn, silent or error; got {value!r}")
+        if name not in self.__dataclass_fields__:
+            known = ", ".join(self.__dataclass_fields__)
+            raise AttributeError(f"no setting {name!r}; there are {known}")
+        object.__setattr__(self, name, value)
+
+
+config = Config()

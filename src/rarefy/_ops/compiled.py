@@ -1,0 +1,132 @@
+"""Running operators on values: one compiled function per operator, signature and static parameters.
+
+Shapes and dtypes are not part of the key; `jax.jit` keeps a program for each, and capacities on a
+ladder keep those few.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from rarefy._ops.gradient import cotangent_like, pull_back
+from rarefy._ops.infer import Plan
+from rarefy._ops.opdef import Operator, Signature
+from rarefy._ops.storage import Value
+
+Static = tuple[tuple[str, Any], ...]
+
+
+def split_params(op: Operator, params: dict[str, Any]) -> tuple[Static, dict[str, Any]]:
+    """Separates parameters into the static ones, hashable and in order, and the scalars."""
+    static = tuple((n, v) for n, v in params.items() if n not in op.scalars)
+    return static, {n: params[n] for n in op.scalars if params[n] is not None}
+
+
+def run(
+    plan: Plan,
+    values: Sequence[Value | None],
+    params: dict[str, Any],
+    *,
+    key: jax.Array | None = None,
+    training: bool = False,
+    donate: tuple[int, ...] = (),
+) -> tuple[Value, ...]:
+    """Runs an operator as planned.
+
+    Args:
+      plan: from `infer`.
+      values: the arrays, with the storage types of `plan.signature`; None for an absent one.
+      params: all parameters by name.
+      key: a random key, for an operator that needs one.
+      training: for an operator whose result depends on it.
+      donate: positions of arrays whose buffers the result may take over.
+
+    Returns:
+      The results, as a tuple.
+    """
+    static, scalars = split_params(plan.op, params)
+    program = _forward(plan.op, plan.signature, static, training, donate)
+    given = tuple(v for i, v in enumerate(values) if i in donate)
+    kept = tuple(v for i, v in enumerate(values) if i not in donate)
+    return program(given, kept, scalars, key)
+
+
+def meaning(op: Operator, signature: Signature, static: Static, training: bool) -> Callable[..., Any]:
+    """The function `(values, scalars, key) -> tuple of values` that an operator computes."""
+    rule = op.rules.get(signature) or (
+        op.rules.get(signature[:1]) if op.variadic and len(set(signature)) == 1 else None
+    )
+    fn = rule.fn if rule else op.fn
+    extra: dict[str, Any] = {"training": training} if op.needs_training else {}
+
+    def compute(values, scalars, key):
+        if op.needs_key:
+            extra["key"] = key
+        absent = {n: None for n in op.scalars if n not in scalars}
+        result = fn(*values, **dict(static), **scalars, **absent, **extra)
+        return result if isinstance(result, tuple) else (result,)
+
+    return compute
+
+
+@lru_cache(maxsize=4096)
+def _forward(op, signature, static, training, donate):
+    compute = meaning(op, signature, static, training)
+
+    @partial(jax.jit, donate_argnums=(0,) if donate else ())
+    def program(given, kept, scalars, key):
+        given, kept = list(given), list(kept)
+        count = len(given) + len(kept)
+        values = [given.pop(0) if i in donate else kept.pop(0) for i in range(count)]
+        return compute(values, scalars, key)
+
+    return program
+
+
+@lru_cache(maxsize=4096)
+def pullback(
+    op: Operator,
+    signature: Signature,
+    static: Static,
+    training: bool,
+    want: Signature,
+) -> Callable[..., tuple[Value | None, ...]]:
+    """The compiled pullback of an operator.
+
+    Args:
+      want: for each array the storage type wanted of its cotangent, or None where none is needed.
+
+    Returns:
+      A function `(inputs, outputs, cotangents, scalars, key)` that returns a cotangent or None for
+      each input. A cotangent of None stands for zero.
+    """
+    compute = meaning(op, signature, static, training)
+    special = op.gradients.get(signature) or (
+        op.gradients.get(signature[:1]) if op.variadic and len(set(signature)) == 1 else None
+    )
+
+    @jax.jit
+    def program(inputs, outputs, cotangents, scalars, key):
+        if special is not None:
+            extra: dict[str, Any] = {"training": training} if op.needs_training else {}
+            if op.needs_key:
+                extra["key"] = key
+            absent = {n: None for n in op.scalars if n not in scalars}
+            single = len(outputs) == 1
+            output = outputs[0] if single else outputs
+            cotangent = cotangents[0] if single else cotangents
+            return tuple(
+                special(
+                    want, inputs, output, cotangent, **dict(static), **scalars, **absent, **extra
+                )
+            )
+        filled = tuple(
+            cotangent_like(c, o) if c is not None else jax.tree.map(jnp.zeros_like, o)
+            for c, o in zip(cotangents, outputs, strict=True)
+        )
+        return pull_back(lambda *values: compute(values, scalars, key), inputs, filled, want)
+
+    return program

@@ -1,0 +1,59 @@
+"""Going dense: counted, warned about once, or refused."""
+
+import os
+import warnings
+from collections import Counter
+from typing import Any
+
+from rarefy._ops.infer import describe
+from rarefy._ops.opdef import Operator, Signature
+from rarefy._ops.storage import Value, nbytes_dense
+from rarefy._config import config
+
+COUNTS: Counter[tuple[str, Signature]] = Counter()
+"""How often each (operator, storage types) has fallen back to dense."""
+
+_warned: set[tuple[str, Signature, Any]] = set()
+
+
+class StorageFallbackWarning(UserWarning):
+    """An operator without a rule for its arrays' storage types made them dense."""
+
+
+class StorageFallbackError(RuntimeError):
+    """Making an array dense was refused (`rarefy.config.storage_fallback`)."""
+
+
+def note(op: Operator, signature: Signature, params: Any, values: list[Value]) -> None:
+    """Counts a fallback; warns the first time for these storage types and parameters, or refuses.
+
+    Raises:
+      StorageFallbackError: `config.storage_fallback` is 'error', or the dense arrays would take more
+        than `config.storage_fallback_bytes`.
+    """
+    COUNTS[op.name, signature] += 1
+    sparse = [v for v, s in zip(values, signature, strict=True) if s in ("csr", "row_sparse")]
+    needed = sum(map(nbytes_dense, sparse))
+    shapes = ", ".join(str(v.shape) for v in sparse)
+    what = (
+        f"{describe(op, signature)} has no sparse rule; its sparse arrays of shape {shapes} "
+        f"become dense ({needed / 1e6:.3g} MB)"
+    )
+    if config.storage_fallback == "error" or needed > config.storage_fallback_bytes:
+        raise StorageFallbackError(
+            f"{what}, which storage_fallback={config.storage_fallback!r} and storage_fallback_bytes="
+            f"{config.storage_fallback_bytes} refuse. Use an operator with a rule for these storage "
+            "types, convert with tostype('default') where that is meant, or raise the limit in "
+            "rarefy.config"
+        )
+    silent = os.environ.get("MXNET_STORAGE_FALLBACK_LOG_VERBOSE") == "0"
+    if config.storage_fallback == "warn" and not silent:
+        key = (op.name, signature, params)
+        if key not in _warned:
+            _warned.add(key)
+            warnings.warn(
+                f"{what}. Set rarefy.config.storage_fallback = 'silent' or "
+                "MXNET_STORAGE_FALLBACK_LOG_VERBOSE=0 to hide this, 'error' to refuse it",
+                StorageFallbackWarning,
+                stacklevel=4,
+            )

@@ -1,0 +1,120 @@
+"""Cotangents of sparse values: derived pullbacks, conversion and addition."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from rarefy._ops.storage import Value, convert, stype_of, to_dense
+from rarefy.sparse import BCOO, BCSR
+from rarefy.sparse._csr import csr_sample
+from rarefy.sparse._row_sparse import add_row_sparse, retain_rows, row_sparse_rows
+
+
+def is_floating(value: Value) -> bool:
+    return bool(jnp.issubdtype(value.dtype, jnp.floating))
+
+
+def cotangent_like(cotangent: Value, value: Value) -> Value:
+    """Brings a cotangent to the structure of the value it belongs to.
+
+    The cotangent of a sparse value lives on the places that the value stores; what it holds elsewhere
+    has nothing to act on.
+
+    Args:
+      cotangent: of the shape of `value`, any storage type.
+      value: a dense array, a csr or a row_sparse value.
+
+    Returns:
+      A dense array for a dense value, else a value with the indices of `value`.
+    """
+    if isinstance(value, BCSR):
+        return BCSR._trusted(
+            csr_sample(value, cotangent),
+            value.indices,
+            value.indptr,
+            value.shape,
+            indices_sorted=value.indices_sorted,
+            unique_indices=value.unique_indices,
+        )
+    if isinstance(value, BCOO):
+        if isinstance(cotangent, BCOO) and cotangent.indices is value.indices:
+            return cotangent
+        return retain_rows(cotangent, row_sparse_rows(value))
+    return to_dense(cotangent)
+
+
+def pull_back(
+    fn: Callable[..., tuple[Value, ...]],
+    inputs: Sequence[Value | None],
+    cotangents: tuple[Value, ...],
+    want: Sequence[str | None],
+) -> tuple[Value | None, ...]:
+    """The pullback that JAX derives, differentiating sparse values by what they store.
+
+    Args:
+      fn: takes the inputs, returns a tuple of values.
+      inputs: values; an absent array is None.
+      cotangents: one for each result, of its structure.
+      want: for each input a storage type, or None where no cotangent is needed.
+    """
+    leaves = [
+        None if s is None or v is None else getattr(v, "data", v)
+        for v, s in zip(inputs, want, strict=True)
+    ]
+    needed = [i for i, leaf in enumerate(leaves) if leaf is not None and is_floating(leaf)]
+
+    def through(*data):
+        values = list(inputs)
+        for i, d in zip(needed, data, strict=True):
+            values[i] = with_data(values[i], d)
+        return tuple(getattr(r, "data", r) for r in fn(*values))
+
+    out_data = tuple(getattr(c, "data", c) for c in cotangents)
+    primals, vjp = jax.vjp(through, *(leaves[i] for i in needed))
+    out_data = tuple(
+        c.astype(p.dtype).reshape(p.shape) for c, p in zip(out_data, primals, strict=True)
+    )
+    results: list[Value | None] = [None] * len(inputs)
+    for i, g in zip(needed, vjp(out_data), strict=True):
+        results[i] = with_data(inputs[i], g)
+    return tuple(results)
+
+
+def with_data(value: Any, data: jax.Array) -> Value:
+    """The value with other stored numbers in the same places."""
+    if isinstance(value, BCSR):
+        return BCSR._trusted(
+            data,
+            value.indices,
+            value.indptr,
+            value.shape,
+            indices_sorted=value.indices_sorted,
+            unique_indices=value.unique_indices,
+        )
+    if isinstance(value, BCOO):
+        return BCOO._trusted(
+            data,
+            value.indices,
+            value.shape,
+            indices_sorted=value.indices_sorted,
+            unique_indices=value.unique_indices,
+        )
+    return data
+
+
+def add(a: Value | None, b: Value | None) -> Value | None:
+    """The sum of two cotangents; None is zero. Equal storage types keep theirs, mixed ones go dense."""
+    if a is None or b is None:
+        return b if a is None else a
+    if isinstance(a, BCOO) and isinstance(b, BCOO):
+        return add_row_sparse(a, b)
+    if isinstance(a, BCSR) and isinstance(b, BCSR) and a.indices is b.indices:
+        return with_data(a, a.data + b.data)
+    return to_dense(a) + to_dense(b)
+
+
+def as_stype(cotangent: Value, stype: str) -> Value:
+    """Converts a cotangent to the storage type of the buffer it goes to."""
+    return cotangent if stype_of(cotangent) == stype else convert(cotangent, stype)

@@ -1,0 +1,62 @@
+"""Storage-type inference: which of an operator's meanings applies, and how its results are stored."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from rarefy._ops.opdef import Operator, Rule, Signature
+from rarefy._ops.storage import SType
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be done for one call.
+
+    Attributes:
+      op: the operator.
+      signature: storage types of the arrays as the chosen meaning takes them.
+      rule: the sparse rule, or None for the dense meaning.
+      fallback: whether sparse arrays have to be made dense first.
+      out: storage type of each result.
+    """
+
+    op: Operator
+    signature: Signature
+    rule: Rule | None
+    fallback: bool
+    out: tuple[SType, ...]
+
+
+def find_rule(op: Operator, signature: Signature) -> Rule | None:
+    if op.variadic and len(set(signature)) == 1:
+        return op.rules.get(signature[:1])
+    return op.rules.get(signature)
+
+
+def infer(op: Operator, signature: Signature, params: dict[str, Any]) -> Plan:
+    """Chooses an exact rule, the dense meaning, or the dense meaning after densifying.
+
+    Args:
+      op: the operator.
+      signature: storage types of the arrays given.
+      params: all parameters by name, scalars as numbers where they are known.
+
+    A function of storage types and parameters, never of values or of the device.
+    """
+    rule = find_rule(op, signature)
+    if rule is not None:
+        out = rule.out(**params) if callable(rule.out) else rule.out
+        if out is not None:
+            return Plan(op, signature, rule, False, (out,) if isinstance(out, str) else tuple(out))
+    return _dense_plan(op, signature, op.n_results(params))
+
+
+@lru_cache(maxsize=None)
+def _dense_plan(op: Operator, signature: Signature, results: int) -> Plan:
+    dense: Signature = tuple(s and "default" for s in signature)
+    return Plan(op, dense, None, dense != signature, ("default",) * results)
+
+
+def describe(op: Operator, signature: Sequence[SType | None]) -> str:
+    return f"{op.name}({', '.join(s or 'none' for s in signature)})"

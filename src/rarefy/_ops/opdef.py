@@ -1,0 +1,140 @@
+"""What an operator is: one dense meaning, and what is known about it beyond that."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from rarefy._ops.storage import SType
+
+Scalar = float
+"""Annotation of a parameter that is an operand of the compiled program, not part of it: a learning
+rate, the 2.5 of `x * 2.5`. Its value may change without compiling anything again."""
+
+Signature = tuple[SType | None, ...]
+"""Storage types of an operator's arrays in order; None for an optional array that is absent."""
+
+Out = SType | tuple[SType, ...] | Callable[..., SType | tuple[SType, ...] | None]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How an operator works on one signature of storage types.
+
+    Attributes:
+      fn: takes the values (sparse ones as BCSR or BCOO) and the parameters, returns value or tuple.
+      out: the storage type of the result (or of each result), or a function of the parameters that
+        returns it, or None where the rule does not apply.
+    """
+
+    fn: Callable[..., Any]
+    out: Out
+
+
+@dataclass(eq=False)
+class Operator:
+    """An operator, described once. See `operator` for how one is made."""
+
+    name: str
+    fn: Callable[..., Any]
+    arrays: tuple[str, ...]
+    optional: frozenset[str]
+    variadic: bool
+    parameters: dict[str, inspect.Parameter]
+    scalars: frozenset[str]
+    aliases: tuple[str, ...] = ()
+    updates: tuple[str, ...] = ()
+    needs_key: bool = False
+    needs_training: bool = False
+    differentiable: bool = True
+    results: int | Callable[..., int] = 1
+    visible: Literal["public", "internal"] = "public"
+    rules: dict[Signature, Rule] = field(default_factory=dict)
+    gradients: dict[Signature, Callable[..., Any]] = field(default_factory=dict)
+
+    def rule(self, *signature: SType | None, out: Out):
+        """Registers a rule for a signature. For a variadic operator one storage type means all."""
+
+        def register(fn):
+            assert signature not in self.rules, f"{self.name} has a rule for {signature} already"
+            self.rules[signature] = Rule(fn, out)
+            return fn
+
+        return register
+
+    def gradient(self, *signature: SType | None):
+        """Registers the pullback for a signature, where it is not the one JAX derives.
+
+        The function gets `(want, inputs, output, cotangent, **parameters)`: `want` has for each input
+        the storage type that its cotangent should have, or None where none is needed. It returns a
+        tuple with a cotangent (of any storage type) or None for each input.
+        """
+
+        def register(fn):
+            self.gradients[signature] = fn
+            return fn
+
+        return register
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the operator has a rule for sparse storage: then it is in the sparse namespaces."""
+        return bool(self.rules)
+
+    def n_results(self, params: dict[str, Any]) -> int:
+        return self.results if isinstance(self.results, int) else self.results(**params)
+
+
+def operator(name: str | None = None, **options):
+    """Makes the decorated function the dense meaning of an operator and registers it.
+
+    The function's positional parameters are arrays (one with default None may be left out; `*name`
+    makes the operator variadic), its keyword-only parameters are parameters: hashable and static,
+    unless annotated `Scalar`. Two names are special: `key`, a random key, given when `needs_key`, and
+    `training`, given when `needs_training`. Its docstring documents the operator in every namespace.
+
+    Args:
+      name: the operator's name; the function's name by default.
+      **options: fields of `Operator`: `aliases`, `updates` (arrays that the results replace, in the
+        order of the results; they may be donated), `needs_key`, `needs_training`, `differentiable`,
+        `results` (their number, or a function of the parameters), `visible`.
+
+    Returns:
+      A decorator that returns the `Operator`.
+    """
+
+    def make(fn) -> Operator:
+        signature = inspect.signature(fn)
+        kinds = signature.parameters.values()
+        arrays = [p for p in kinds if p.kind is p.POSITIONAL_OR_KEYWORD]
+        rest = [p for p in kinds if p.kind is p.VAR_POSITIONAL]
+        parameters = {
+            p.name: p
+            for p in kinds
+            if p.kind is p.KEYWORD_ONLY and p.name not in ("key", "training")
+        }
+        op = Operator(
+            name=name or fn.__name__,
+            fn=fn,
+            arrays=tuple(p.name for p in arrays + rest),
+            optional=frozenset(p.name for p in arrays if p.default is None),
+            variadic=bool(rest),
+            parameters=parameters,
+            scalars=frozenset(n for n, p in parameters.items() if p.annotation is Scalar),
+            **options,
+        )
+        register(op)
+        return op
+
+    return make
+
+
+OPERATORS: dict[str, Operator] = {}
+"""Every operator by name and alias."""
+
+
+def register(op: Operator) -> None:
+    for name in (op.name, *op.aliases):
+        if name in OPERATORS:
+            raise ValueError(f"operator {name!r} is registered twice")
+        OPERATORS[name] = op

@@ -1,0 +1,105 @@
+"""From the registry to namespaces: functions with real signatures and documentation, and stubs."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rarefy._ops.opdef import OPERATORS, Operator
+
+Invoke = Callable[[Operator, Sequence[Any], dict[str, Any], Any], Any]
+
+
+def public_operators(*, sparse: bool = False) -> dict[str, Operator]:
+    """The operators of a namespace by name; the sparse namespace has those with a sparse rule."""
+    return {
+        name: op
+        for name, op in sorted(OPERATORS.items())
+        if op.visible == "public" and (op.is_sparse or not sparse)
+    }
+
+
+def render(op: Operator, name: str, invoke: Invoke, *, module: str) -> Callable[..., Any]:
+    """The function of an operator in a namespace.
+
+    It takes the operator's arrays, then its parameters, by position or by name, then `out` and `name`.
+    """
+    order = (*op.arrays, *op.parameters)
+    known = {*order, "out", "name"}
+    defaults = {
+        n: p.default for n, p in op.parameters.items() if p.default is not inspect.Parameter.empty
+    }
+    n_arrays = len(op.arrays)
+
+    def function(*args, **kwargs):
+        out = kwargs.pop("out", None)
+        kwargs.pop("name", None)
+        if op.variadic:
+            arrays = list(args[0]) if len(args) == 1 and isinstance(args[0], list | tuple) else args
+            given = kwargs
+        else:
+            if len(args) > len(order):
+                raise TypeError(f"{name}() takes at most {len(order)} arguments; got {len(args)}")
+            given = dict(zip(order, args, strict=False))
+            for key in kwargs.keys() & given.keys():
+                raise TypeError(f"{name}() got two values for {key}")
+            given.update(kwargs)
+            arrays = [given.pop(a, None) for a in order[:n_arrays]]
+        unknown = given.keys() - known
+        if unknown:
+            raise TypeError(
+                f"{name}() has no argument {', '.join(sorted(unknown))}; it takes {', '.join(order)}"
+            )
+        params = {**defaults, **{k: normal(k, v) for k, v in given.items()}}
+        missing = [p for p in op.parameters if p not in params]
+        if missing:
+            raise TypeError(f"{name}() needs {', '.join(missing)}")
+        return invoke(op, arrays, params, out)
+
+    function.__name__ = function.__qualname__ = name
+    function.__module__ = module
+    function.__doc__ = op.fn.__doc__
+    function.__signature__ = signature(op)
+    return function
+
+
+def normal(name: str, value: Any) -> Any:
+    """A parameter's value as a hashable Python object: lists as tuples, dtypes as their names."""
+    if name == "dtype" and value is not None:
+        return np.dtype(value).name
+    if isinstance(value, list | tuple):
+        return tuple(normal("", v) for v in value)
+    if isinstance(value, np.generic):
+        return value.item()
+    return value
+
+
+def signature(op: Operator) -> inspect.Signature:
+    """The signature of an operator's function in a namespace."""
+    kind = inspect.Parameter
+    parts = []
+    if op.variadic:
+        parts.append(kind(op.arrays[-1], kind.VAR_POSITIONAL))
+        style = kind.KEYWORD_ONLY
+    else:
+        style = kind.POSITIONAL_OR_KEYWORD
+        parts += [
+            kind(a, style, default=None if a in op.optional else kind.empty) for a in op.arrays
+        ]
+    defaulted = any(p.default is not kind.empty for p in parts)
+    for p in op.parameters.values():
+        # After an array that may be left out, Python wants a default for every later parameter.
+        needs = defaulted and p.default is kind.empty and style is kind.POSITIONAL_OR_KEYWORD
+        defaulted = defaulted or p.default is not kind.empty
+        parts.append(p.replace(kind=style, default=... if needs else p.default))
+    parts += [kind("out", kind.KEYWORD_ONLY, default=None), kind("name", kind.KEYWORD_ONLY, default=None)]
+    return inspect.Signature(parts)
+
+
+def namespace(invoke: Invoke, *, module: str, sparse: bool = False) -> Mapping[str, Callable[..., Any]]:
+    """All functions of a namespace by name."""
+    return {
+        name: render(op, name, invoke, module=module)
+        for name, op in public_operators(sparse=sparse).items()
+    }

@@ -1,0 +1,209 @@
+"""The tape: reverse mode over operators, with cotangents of any storage type.
+
+A node is data: an operator, the storage types it ran on, its parameters, the slots it read and wrote
+and the values it saved. How to pull a cotangent back is looked up by that data and compiled once
+(`rarefy._ops.compiled.pullback`). The same engine runs on concrete values and on tracers, so a whole
+step of recording, going back and updating can be one compiled program.
+
+It exists beside JAX's own reverse mode because JAX gives a cotangent the type of its primal: the
+gradient of a dense table would be dense.
+"""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from rarefy._cell import Cell
+from rarefy._ops.compiled import Static, pullback, split_params
+from rarefy._ops.gradient import add, as_stype
+from rarefy._ops.infer import Plan
+from rarefy._ops.precision import wide
+from rarefy._ops.storage import SType, Value, stype_of
+from rarefy.sparse import BCOO, BCSR
+
+_numbers = itertools.count()
+
+
+class GradientError(RuntimeError):
+    """A gradient was asked for that cannot be computed."""
+
+
+@dataclass(eq=False)
+class Leaf:
+    """Where the gradient of a variable goes.
+
+    Attributes:
+      grad: the cell of the gradient.
+      grad_req: 'write', 'add' or 'null'.
+      stype: storage type of the gradient.
+    """
+
+    grad: Cell | None
+    grad_req: str
+    stype: SType
+
+
+class Slot:
+    """One recorded value: a variable (with a leaf) or the result of a node."""
+
+    __slots__ = ("index", "leaf", "node", "stype")
+
+    def __init__(
+        self,
+        stype: SType,
+        *,
+        leaf: Leaf | None = None,
+        node: "Node | None" = None,
+        index: int = 0,
+    ):
+        self.stype = stype
+        self.leaf = leaf
+        self.node = node
+        self.index = index
+
+    @property
+    def wanted(self) -> SType:
+        """The storage type that the cotangent of this value should have."""
+        return self.leaf.stype if self.leaf else self.stype
+
+
+class Node:
+    """One recorded operator."""
+
+    __slots__ = (
+        "inputs",
+        "key",
+        "number",
+        "outputs",
+        "plan",
+        "scalars",
+        "shapes",
+        "static",
+        "training",
+        "values",
+    )
+
+    def __init__(self, plan: Plan, static: Static, scalars, training: bool, key, inputs):
+        self.number = next(_numbers)
+        self.plan = plan
+        self.static = static
+        self.scalars = scalars
+        self.training = training
+        self.key = key
+        self.inputs: tuple[Slot | None, ...] = inputs
+        self.values: tuple[tuple[Value | None, ...], tuple[Value, ...]] | None = None
+        self.outputs: tuple[Slot, ...] = ()
+
+    def pull_back(self, cotangents: Sequence[Value | None]) -> tuple[Value | None, ...]:
+        """Cotangents of the inputs from those of the outputs."""
+        if self.values is None:
+            raise GradientError(
+                f"the record of {self.plan.op.name} was released by an earlier backward; pass "
+                "retain_graph=True to that call to go back twice"
+            )
+        want = tuple(slot and slot.wanted for slot in self.inputs)
+        program = pullback(self.plan.op, self.plan.signature, self.static, self.training, want)
+        inputs, outputs = self.values
+        return program(inputs, outputs, tuple(cotangents), self.scalars, self.key)
+
+
+def record(
+    plan: Plan,
+    params: dict[str, Any],
+    training: bool,
+    key: jax.Array | None,
+    slots: Sequence[Slot | None],
+    inputs: Sequence[Value | None],
+    outputs: Sequence[Value],
+) -> tuple[Slot, ...]:
+    """Puts an operator that has run on the tape and returns the slots of its results."""
+    static, scalars = split_params(plan.op, params)
+    node = Node(plan, static, scalars, training, key, tuple(slots))
+    node.values = (tuple(inputs), tuple(outputs))
+    node.outputs = tuple(
+        Slot(stype_of(v), node=node, index=i) for i, v in enumerate(outputs)
+    )
+    return node.outputs
+
+
+def backward(
+    heads: Sequence[Slot],
+    cotangents: Sequence[Value],
+    *,
+    retain_graph: bool = False,
+) -> None:
+    """Goes back from the heads and writes the gradients of the variables that they depend on.
+
+    Args:
+      heads: slots of recorded values.
+      cotangents: one for each head, of its shape.
+      retain_graph: whether the record is kept, to go back again.
+
+    Raises:
+      GradientError: a record was released before.
+    """
+    found = propagate(heads, cotangents, retain_graph=retain_graph)
+    for slot, cotangent in found.items():
+        leaf = slot.leaf
+        if leaf is None or leaf.grad is None or leaf.grad_req == "null":
+            continue
+        with wide():
+            value = as_stype(cotangent, leaf.stype)
+            if leaf.grad_req == "add":
+                value = add(leaf.grad.value, value)
+                assert value is not None
+        leaf.grad.store(value)
+
+
+def propagate(
+    heads: Sequence[Slot],
+    cotangents: Sequence[Value],
+    *,
+    retain_graph: bool = False,
+) -> dict[Slot, Value]:
+    """The cotangents of all variables that the heads depend on, by slot."""
+    pending: dict[Slot, Value | None] = {}
+    for slot, cotangent in zip(heads, cotangents, strict=True):
+        pending[slot] = add(pending.get(slot), cotangent)
+    nodes = sorted(reachable(heads), key=lambda node: node.number, reverse=True)
+    leaves: dict[Slot, Value] = {}
+    with wide():
+        for node in nodes:
+            outer = [pending.pop(slot, None) for slot in node.outputs]
+            if all(c is None for c in outer) or not node.plan.op.differentiable:
+                continue
+            for slot, cotangent in zip(node.inputs, node.pull_back(outer), strict=True):
+                if slot is not None and cotangent is not None:
+                    pending[slot] = add(pending.get(slot), cotangent)
+    if not retain_graph:
+        for node in nodes:
+            node.values = None
+    for slot, cotangent in pending.items():
+        if slot.leaf is not None and cotangent is not None:
+            leaves[slot] = cotangent
+    return leaves
+
+
+def reachable(heads: Iterable[Slot]) -> set[Node]:
+    """The nodes that the heads depend on."""
+    seen: set[Node] = set()
+    stack = [slot.node for slot in heads if slot.node]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        stack.extend(s.node for s in node.inputs if s is not None and s.node is not None)
+    return seen
+
+
+def ones_like(value: Value) -> Value:
+    """The cotangent that a head has by default: ones, in the places that the value stores."""
+    with wide():
+        if isinstance(value, BCSR | BCOO):
+            return jnp.ones(value.shape, value.dtype)
+        return jnp.ones_like(value)

@@ -1,0 +1,149 @@
+"""Invoking an operator on handles: the one place where values, storage types, the tape and cells meet."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from rarefy import autograd
+from rarefy._ops import fallback
+from rarefy._ops.compiled import run, split_params
+from rarefy._ops.infer import infer
+from rarefy._ops.opdef import Operator
+from rarefy._ops.precision import wide
+from rarefy._ops.storage import Value, convert, stype_of, to_dense
+from rarefy.autograd._tape import record
+from rarefy.base import MXNetError
+from rarefy.nd._handle import Handle
+from rarefy.random import next_key
+
+
+def invoke(
+    op: Operator,
+    arrays: Sequence[Handle | None],
+    params: dict[str, Any],
+    out: Handle | Sequence[Handle] | None = None,
+) -> Any:
+    """Runs an operator on handles.
+
+    Args:
+      op: the operator.
+      arrays: its arrays in order, None for an optional one that is absent.
+      params: its parameters, all of them; static ones hashable.
+      out: the array, or the arrays, that the results are written to; they keep their storage type.
+
+    Returns:
+      A handle, or a list of handles where the operator has several results; `out` where it is given.
+      Results that replace an array (`updates`) after the first are not returned.
+
+    Raises:
+      TypeError: an argument is not an array of this library.
+      MXNetError: the operator refuses shapes or dtypes; `out` does not fit.
+      StorageFallbackError: arrays would have to be made dense and settings refuse that.
+    """
+    values = [_value_of(op, i, a) for i, a in enumerate(arrays)]
+    signature = tuple(None if v is None else stype_of(v) for v in values)
+    plan = infer(op, signature, params)
+    training = op.needs_training and autograd.is_training()
+    key = next_key() if op.needs_key else None
+    with wide():
+        if plan.fallback:
+            fallback.note(op, signature, split_params(op, params)[0], values)
+            values = [None if v is None else to_dense(v) for v in values]
+        donate = _donated(op, arrays, values, out) if op.updates else ()
+        try:
+            results = run(plan, values, params, key=key, training=training, donate=donate)
+        except (TypeError, ValueError) as error:
+            raise MXNetError(f"{op.name}: {error}") from error
+    slots: tuple[Any, ...] = (None,) * len(results)
+    if autograd.is_recording() and op.differentiable:
+        taped = [None if a is None else a._slot for a in arrays]
+        if any(taped):
+            slots = record(plan, params, training, key, taped, values, results)
+    if op.updates:
+        return _store_updates(op, arrays, results, out)
+    return _deliver(op, arrays, results, slots, out)
+
+
+def _value_of(op: Operator, position: int, array: Any) -> Value | None:
+    if isinstance(array, Handle):
+        return array._value
+    name = op.arrays[min(position, len(op.arrays) - 1)]
+    if array is None and name in op.optional:
+        return None
+    raise TypeError(
+        f"{op.name}: {name} must be an array of rarefy; got {type(array).__name__}. Make one with "
+        "nd.array(...)"
+    )
+
+
+def _donated(op, arrays, values, out) -> tuple[int, ...]:
+    """Positions of the updated arrays whose buffers nothing else can need."""
+    positions = []
+    for name in op.updates:
+        i = op.arrays.index(name)
+        array = arrays[i]
+        if array is None or (i == op.arrays.index(op.updates[0]) and out is not array):
+            continue
+        whole = array._path is None and not array._cell.shared
+        alone = sum(a is not None and a._cell is array._cell for a in arrays) == 1
+        tracer = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values[i]))
+        if whole and alone and not tracer:
+            positions.append(i)
+    return tuple(positions)
+
+
+def _store_updates(op, arrays, results, out):
+    weight = arrays[op.arrays.index(op.updates[0])]
+    for name, result in zip(op.updates[1:], results[1:], strict=True):
+        state = arrays[op.arrays.index(name)]
+        if state is not None:
+            state._store(result)
+    if out is None:
+        return Handle._wrap(results[0])
+    if out is not weight:
+        _check_out(op, out, results[0])
+        out._store(convert(results[0], stype_of(out._value)))
+    else:
+        weight._store(results[0])
+    return out
+
+
+def _deliver(op, arrays, results, slots, out):
+    shared = [_share(arrays, r) for r in results]
+    if out is None:
+        handles = [
+            Handle._wrap(r, s, shared=h) for r, s, h in zip(results, slots, shared, strict=True)
+        ]
+        return handles[0] if len(handles) == 1 else handles
+    outs = list(out) if isinstance(out, list | tuple) else [out]
+    if len(outs) != len(results):
+        raise MXNetError(f"{op.name}: out has {len(outs)} arrays for {len(results)} results")
+    for handle, result, slot, h in zip(outs, results, slots, shared, strict=True):
+        _check_out(op, handle, result)
+        with wide():
+            handle._store(convert(result, stype_of(handle._value)), shared=h)
+        handle._slot = slot or handle._slot
+    return out
+
+
+def _share(arrays: Sequence[Handle | None], result: Value) -> bool:
+    """Marks the arrays whose buffers a result has taken over unchanged; whether there are any."""
+    leaves = {id(leaf) for leaf in jax.tree.leaves(result)}
+    found = False
+    for array in arrays:
+        if array is not None and any(id(x) in leaves for x in jax.tree.leaves(array._cell.value)):
+            array._cell.shared = found = True
+    return found
+
+
+def _check_out(op: Operator, out: Any, result: Value) -> None:
+    if not isinstance(out, Handle):
+        raise TypeError(f"{op.name}: out must be an array of rarefy; got {type(out).__name__}")
+    have, dtype = out._value.shape, np.dtype(out._value.dtype)
+    if have != result.shape or dtype != result.dtype:
+        raise MXNetError(
+            f"{op.name}: out is {have} {dtype}, the result {result.shape} {result.dtype}; they must "
+            "be equal"
+        )

@@ -1,0 +1,202 @@
+"""The compiled training step: recording, going back and updating as one program."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rarefy import autograd, random
+from rarefy._cell import Cell, holding
+from rarefy._ops.precision import wide
+from rarefy._ops.storage import Value
+from rarefy.autograd._tape import Leaf, Slot
+from rarefy.nd._handle import Handle
+from rarefy.optimizer._optimizer import Optimizer
+
+
+class TrainStep:
+    """One step of training as one compiled program, with weights and states updated in place.
+
+    A call runs `loss` on a batch, goes back through it and lets the optimizer update the parameters.
+    All of that is traced once for each combination of the batch's padded shapes; weights and optimizer
+    states are donated, so that a lazy update costs what its rows cost. The gradient is that of the sum
+    of the loss, as `backward` computes it: take the mean in `loss`, or set the optimizer's
+    `rescale_grad` to one over the batch size.
+
+    Args:
+      loss: takes the batch's arrays, uses the parameters it has closed over, returns the loss (an
+        array of any shape) or a tuple of the loss and further arrays, which a call returns too.
+      params: the parameters by name. Each needs `attach_grad(stype=...)` before; with stype
+        'row_sparse' its gradient is never larger than the rows that the batch touches.
+      optimizer: one of `rarefy.optimizer`; its state for parameter i (in the order of `params`) is
+        made here.
+
+    Attributes:
+      states: the optimizer's state arrays by parameter name, a tuple for each.
+      compilations: how often the step has been compiled.
+
+    Raises:
+      ValueError: a parameter has no gradient attached, or accumulates it (`grad_req='add'`), or two
+        names are one array.
+    """
+
+    def __init__(
+        self,
+        loss: Callable[..., Any],
+        params: Mapping[str, Handle],
+        optimizer: Optimizer,
+    ):
+        self.loss = loss
+        self.optimizer = optimizer
+        self.params = dict(params)
+        self.compilations = 0
+        self._trained = {n: p for n, p in self.params.items() if _is_trained(n, p)}
+        cells = [p._cell for p in self._trained.values()]
+        if len(set(map(id, cells))) != len(cells):
+            raise ValueError("params: two names are one array; name a shared parameter once")
+        self._index = {name: i for i, name in enumerate(self.params)}
+        self.states: dict[str, tuple[Handle, ...]] = {}
+        self._state_of: dict[str, Any] = {}
+        for name, param in self._trained.items():
+            state = optimizer.create_state(self._index[name], param)
+            self._state_of[name] = state
+            self.states[name] = _flat(state)
+        self._cells = [
+            *cells,
+            *(s._cell for states in self.states.values() for s in states),
+            random.STATE,
+        ]
+        self._hyper_names: list[tuple[str, str]] = []
+        self._hyper: tuple[bytes, jax.Array] | None = None
+        self._program = jax.jit(self._trace, donate_argnums=0)
+
+    def __call__(self, *batch: Any) -> Any:
+        """Does a step.
+
+        Args:
+          *batch: the arrays that `loss` takes.
+
+        Returns:
+          The loss before the update, or the tuple that `loss` returned.
+        """
+        values = [b._value if isinstance(b, Handle) else b for b in batch]
+        with wide():
+            held = [_own(c) for c in self._cells]
+            held, outputs = self._program(held, self._next_hyper(), values)
+        for cell, value in zip(self._cells, held, strict=True):
+            cell.store(value)
+        handles = [Handle._wrap(v) for v in outputs]
+        return handles[0] if len(handles) == 1 else tuple(handles)
+
+    def _next_hyper(self) -> jax.Array:
+        """What changes from step to step, for all parameters, as one `(h,)` float64 array."""
+        hyper = [
+            ((name, key), value)
+            for name in self._trained
+            for key, value in self.optimizer.hyper(self._index[name]).items()
+        ]
+        self._hyper_names = [where for where, _ in hyper]
+        numbers = np.asarray([value for _, value in hyper], np.float64)
+        # Most often nothing changes; then the array that the device has already serves again.
+        if self._hyper is None or self._hyper[0] != numbers.tobytes():
+            self._hyper = (numbers.tobytes(), jnp.asarray(numbers))
+        return self._hyper[1]
+
+    def _trace(self, held: list[Value], hyper: jax.Array, batch: list[Any]):
+        self.compilations += 1
+        scalars: dict[str, dict[str, jax.Array]] = {name: {} for name in self._trained}
+        for i, (name, key) in enumerate(self._hyper_names):
+            scalars[name][key] = hyper[i]
+        slots = {name: p._slot for name, p in self._trained.items()}
+        try:
+            with holding(self._cells, held):
+                outputs = self._forward_and_back(batch)
+                self._update(scalars)
+                return [c.value for c in self._cells], outputs
+        finally:
+            for name, slot in slots.items():
+                self._trained[name]._slot = slot
+
+    def _forward_and_back(self, batch: list[Any]) -> list[Value]:
+        for param in self._trained.values():
+            assert param._slot is not None and param._slot.leaf is not None
+            stype = param._slot.leaf.stype
+            # A cell of this trace, as the array that attach_grad made belongs to no trace.
+            leaf = Leaf(Cell(None), "write", stype)  # pyright: ignore[reportArgumentType]
+            param._slot = Slot(param._slot.stype, leaf=leaf)
+        with autograd.record():
+            result = self.loss(*(Handle._wrap(b) for b in batch))
+        outputs = list(result) if isinstance(result, list | tuple) else [result]
+        autograd.backward(outputs[0])
+        return [o._value for o in outputs]
+
+    def _update(self, scalars: dict[str, dict[str, jax.Array]]) -> None:
+        for name, param in self._trained.items():
+            assert param._slot is not None and param._slot.leaf is not None
+            leaf = param._slot.leaf
+            gradient = leaf.grad.value if leaf.grad is not None else None
+            if gradient is None:
+                if leaf.stype != "default":
+                    continue
+                gradient = jnp.zeros(param._value.shape, param._value.dtype)
+            self.optimizer.apply(
+                self._index[name],
+                param,
+                Handle._wrap(gradient),
+                self._state_of[name],
+                scalars[name],
+            )
+
+    def state_dict(self) -> dict[str, Any]:
+        """The optimizer's counts and, as NumPy arrays by name, all its states."""
+        arrays = {
+            f"{name}.{i}": state.asnumpy()
+            for name, states in self.states.items()
+            for i, state in enumerate(states)
+        }
+        return {"optimizer": self.optimizer.state_dict(), "states": arrays}
+
+    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        """Takes over what `state_dict` returned.
+
+        Raises:
+          ValueError: an array is missing, or is not of its state's shape.
+        """
+        arrays = saved["states"]
+        for name, states in self.states.items():
+            for i, state in enumerate(states):
+                array = arrays.get(f"{name}.{i}")
+                if array is None or array.shape != state.shape:
+                    found = "nothing" if array is None else f"shape {array.shape}"
+                    raise ValueError(
+                        f"state {i} of {name}: found {found}, expected shape {state.shape}"
+                    )
+                state[:] = array
+        self.optimizer.load_state_dict(saved["optimizer"])
+
+
+def _is_trained(name: str, param: Handle) -> bool:
+    leaf = param._slot.leaf if param._slot is not None else None
+    if leaf is None:
+        raise ValueError(f"parameter {name} has no gradient; call attach_grad() on it first")
+    if leaf.grad_req == "add":
+        raise ValueError(
+            f"parameter {name} has grad_req='add'; a compiled step computes every gradient anew, so "
+            "attach it with 'write'"
+        )
+    return leaf.grad_req == "write"
+
+
+def _flat(state: Any) -> tuple[Handle, ...]:
+    if state is None:
+        return ()
+    if isinstance(state, list | tuple):
+        return tuple(handle for part in state for handle in _flat(part))
+    return (state,)
+
+
+def _own(cell: Cell) -> Value:
+    """The cell's value in buffers that no other cell holds, so that they can be donated."""
+    return jax.tree.map(jnp.copy, cell.value) if cell.shared else cell.value
