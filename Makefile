@@ -41,7 +41,8 @@ test: build
 	@$(PY) -m pytest -n $(JOBS) --maxprocesses=4 --dist=worksteal $(ARGS)
 
 bench: build
-	@$(PY) -m pytest benchmarks -p no:xdist $(ARGS)
+	@$(PY) -m pytest benchmarks -p no:xdist --benchmark-only --benchmark-disable-gc \
+	  --benchmark-columns=min,median,rounds --benchmark-sort=fullname $(ARGS)
 
 lint: $(VENV)/.tools
 	@$(PY) -m ruff format --check .

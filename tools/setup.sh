@@ -98,9 +98,11 @@ pip_install() {  # what is installed ($1, for the message), then pip's arguments
 make_tools() {
   find_python
   check_compiler
-  # A .venv whose interpreter is gone, too old, or not the one asked for is made anew.
+  # A .venv that was moved, or whose interpreter is gone, too old or not the one asked for, is made anew.
   if [ -e "$VENV" ]; then
-    if ! reason=$("$VENV/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>&1); then
+    if [ -e "$VENV/.tools" ] && [ "$(cat "$VENV/.tools")" != "$PWD" ]; then
+      rm -rf "$VENV"
+    elif ! "$VENV/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
       rm -rf "$VENV"
     elif [ -n "${PYTHON:-}" ] &&
       [ "$("$VENV/bin/python" -c "$VERSION_PROBE")" != "$("$python" -c "$VERSION_PROBE")" ]; then

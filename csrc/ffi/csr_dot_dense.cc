@@ -1,40 +1,62 @@
-// XLA FFI entry of csr @ dense: checks buffers, picks the types, splits rows over the pool.
+// XLA FFI entry of csr @ dense.
 #include "kernels/csr_dot_dense.h"
-
-#include <algorithm>
 
 #include "ffi/dispatch.h"
 #include "ffi/parallel.h"
+#include "ffi/row_sums.h"
 #include "ffi/targets.h"
 
 namespace rarefy {
+
+template <typename V, typename I, typename Out>
+void CsrDotDenseRows(const CsrDense<V, I>& a, const I* indptr, int64_t base, int64_t row_begin,
+                     int64_t row_end, Out* out, std::atomic<int>* skipped) {
+  RunBest<CsrDotDense<V, I, Out>>(a, indptr, base, row_begin, row_end, out, skipped);
+}
+#define RAREFY_INSTANTIATE(V, I, Out)                                                            \
+  template void CsrDotDenseRows(const CsrDense<V, I>&, const I*, int64_t, int64_t, int64_t, Out*, \
+                                std::atomic<int>*);
+#define RAREFY_INSTANTIATE_INDEX(I)        \
+  RAREFY_INSTANTIATE(float, I, float)      \
+  RAREFY_INSTANTIATE(double, I, double)    \
+  RAREFY_INSTANTIATE(Half, I, Half)        \
+  RAREFY_INSTANTIATE(Half, I, float)       \
+  RAREFY_INSTANTIATE(BFloat16, I, BFloat16) \
+  RAREFY_INSTANTIATE(BFloat16, I, float)
+RAREFY_INSTANTIATE_INDEX(int32_t)
+RAREFY_INSTANTIATE_INDEX(int64_t)
+#undef RAREFY_INSTANTIATE_INDEX
+#undef RAREFY_INSTANTIATE
+
 namespace {
 
 namespace ffi = xla::ffi;
 
-ffi::Error CsrDotDense(ffi::ThreadPool pool, ffi::AnyBuffer data, ffi::AnyBuffer indices,
-                       ffi::AnyBuffer indptr, ffi::AnyBuffer dense,
-                       ffi::Result<ffi::AnyBuffer> out) {
-  const int64_t m = indptr.element_count() - 1;
-  const int64_t n_cols = dense.dimensions()[0];
-  const int64_t k = n_cols == 0 ? 0 : static_cast<int64_t>(dense.element_count()) / n_cols;
+ffi::Error CsrDotDenseHandler(ffi::ThreadPool pool, ffi::AnyBuffer data, ffi::AnyBuffer indices,
+                              ffi::AnyBuffer indptr, ffi::AnyBuffer dense,
+                              ffi::Result<ffi::AnyBuffer> out) {
+  const int64_t nse = Count(data), m = Count(indptr) - 1, k = RowSize(dense);
+  if (m < 0 || Count(indices) != nse || indices.element_type() != indptr.element_type() ||
+      data.element_type() != dense.element_type() || Count(*out) != m * k)
+    return ffi::Error::InvalidArgument("csr_dot_dense: operands do not agree");
+  if (Count(*out) == 0) return ffi::Error::Success();
   return SwitchValue(data.element_type(), [&](auto value) {
     using V = decltype(value);
     return SwitchIndex(indices.element_type(), [&](auto index) {
       using I = decltype(index);
-      const int64_t parts = std::min<int64_t>(m, 64);
-      ParallelParts(pool, parts, [&](int64_t p) {
-        CsrDotDenseRows<V, I, V>(Data<V>(data), Data<I>(indices), Data<I>(indptr), Data<V>(dense),
-                                 n_cols, k, m * p / parts, m * (p + 1) / parts, Data<V>(*out));
-      });
-      return ffi::Error::Success();
+      const CsrDense<V, I> a{Data<V>(data),  Data<I>(indices),      nse,
+                             Data<V>(dense), dense.dimensions()[0], k};
+      return ParallelCsrDotDense(pool, a, static_cast<const I*>(Data<I>(indptr)), m,
+                                 Data<V>(*out))
+                 ? ffi::Error::Success()
+                 : OutOfMemory();
     });
   });
 }
 
 }  // namespace
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(kCsrDotDense, CsrDotDense,
+XLA_FFI_DEFINE_HANDLER_SYMBOL(kCsrDotDense, CsrDotDenseHandler,
                               ffi::Ffi::Bind()
                                   .Ctx<ffi::ThreadPool>()
                                   .Arg<ffi::AnyBuffer>()

@@ -13,6 +13,10 @@ namespace {
 
 namespace ffi = xla::ffi;
 
+// Bytes of table rows that one part updates: some 20 us, several times what waking a thread costs
+// (benchmarks/test_rows.py).
+constexpr int64_t kPartBytes = 1 << 16;
+
 // Operands (weight, states..., rows, grad, hyper), results (weight, states...). XLA gives each
 // result the memory of its operand, having copied the operand where the caller still needs it.
 template <template <typename> typename Rule>
@@ -38,15 +42,16 @@ ffi::Error RowsUpdateEntry(ffi::ThreadPool pool, ffi::RemainingArgs args, ffi::R
   const int64_t d = static_cast<int64_t>(grad.element_count()) / k;
   return SwitchValue(weight.element_type(), [&](auto value) {
     using V = decltype(value);
+    using R = Rule<Accumulator<V>>;
     return SwitchIndex(rows.element_type(), [&](auto index) {
       using I = decltype(index);
-      const Rule<V> rule(Data<V>(hyper));
-      V* pointers[kTables];
-      for (int t = 0; t < kTables; ++t) pointers[t] = static_cast<V*>(tables[t]);
-      const int64_t parts = std::clamp<int64_t>(k * d >> 14, 1, 64);
+      RowsUpdateOperands<R, V, I> operands{{}, Data<I>(rows), Data<V>(grad), n, k, d};
+      for (int t = 0; t < kTables; ++t) operands.tables[t] = static_cast<V*>(tables[t]);
+      const R rule(Data<Accumulator<V>>(hyper));
+      const int64_t bytes = k * d * static_cast<int64_t>(sizeof(V)) * kTables;
+      const int64_t parts = std::clamp<int64_t>(bytes / kPartBytes, 1, std::min<int64_t>(k, 256));
       ParallelParts(pool, parts, [&](int64_t p) {
-        RowsUpdate<Rule<V>, V, V, I>(rule, pointers, Data<I>(rows), Data<V>(grad), n, d,
-                                     k * p / parts, k * (p + 1) / parts);
+        RunBest<RowsUpdate<R, V, I>>(rule, operands, k * p / parts, k * (p + 1) / parts);
       });
       return ffi::Error::Success();
     });

@@ -23,7 +23,7 @@ ffi::Error SegmentRowsEntry(ffi::ThreadPool pool, ffi::Buffer<ffi::S32> order,
     using V = decltype(value);
     const int64_t parts = std::clamp<int64_t>(nse * d >> 14, 1, 64);
     ParallelParts(pool, parts, [&](int64_t p) {
-      SegmentRows<V, V>(order.typed_data(), starts.typed_data(), Data<V>(values), nse, d,
+      SegmentRows<V, Accumulator<V>>(order.typed_data(), starts.typed_data(), Data<V>(values), nse, d,
                         capacity * p / parts, capacity * (p + 1) / parts, Data<V>(*out));
     });
     return ffi::Error::Success();

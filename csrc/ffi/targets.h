@@ -5,6 +5,9 @@
 
 #define RAREFY_FFI_TARGETS(X)                       \
   X(rarefy_csr_dot_dense, kCsrDotDense)             \
+  X(rarefy_csr_sample_dot, kCsrSampleDot)           \
+  X(rarefy_csr_t_dot_dense, kCsrTDotDense)          \
+  X(rarefy_csr_t_dot_rows, kCsrTDotRows)            \
   X(rarefy_group_rows, kGroupRows)                  \
   X(rarefy_rows_update_adagrad, kRowsUpdateAdaGrad) \
   X(rarefy_rows_update_adam, kRowsUpdateAdam)       \

@@ -16,6 +16,7 @@
 // Must be inlined: a function that is called from a copy for wider instructions, but not inlined
 // into it, would be compiled for the baseline.
 #define RAREFY_INLINE inline __attribute__((always_inline))
+#define RAREFY_LAMBDA_INLINE __attribute__((always_inline))
 
 #if defined(__clang__)
 #define RAREFY_UNROLL _Pragma("clang loop unroll(full)")

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 
 from rarefy._ops.gradient import cotangent_like, pull_back
 from rarefy._ops.infer import Plan
-from rarefy._ops.opdef import Operator, Signature
+from rarefy._ops.opdef import Operator, Rule, Signature
 from rarefy._ops.storage import Value
 
 Static = tuple[tuple[str, Any], ...]
@@ -48,17 +48,16 @@ def run(
       The results, as a tuple.
     """
     static, scalars = split_params(plan.op, params)
-    program = _forward(plan.op, plan.signature, static, training, donate)
+    if plan.eager:
+        return meaning(plan.op, plan.rule, static, training)(values, scalars, key)
+    program = _forward(plan.op, plan.rule, static, training, donate)
     given = tuple(v for i, v in enumerate(values) if i in donate)
     kept = tuple(v for i, v in enumerate(values) if i not in donate)
     return program(given, kept, scalars, key)
 
 
-def meaning(op: Operator, signature: Signature, static: Static, training: bool) -> Callable[..., Any]:
+def meaning(op: Operator, rule: Rule | None, static: Static, training: bool) -> Callable[..., Any]:
     """The function `(values, scalars, key) -> tuple of values` that an operator computes."""
-    rule = op.rules.get(signature) or (
-        op.rules.get(signature[:1]) if op.variadic and len(set(signature)) == 1 else None
-    )
     fn = rule.fn if rule else op.fn
     extra: dict[str, Any] = {"training": training} if op.needs_training else {}
 
@@ -73,8 +72,8 @@ def meaning(op: Operator, signature: Signature, static: Static, training: bool) 
 
 
 @lru_cache(maxsize=4096)
-def _forward(op, signature, static, training, donate):
-    compute = meaning(op, signature, static, training)
+def _forward(op, rule, static, training, donate):
+    compute = meaning(op, rule, static, training)
 
     @partial(jax.jit, donate_argnums=(0,) if donate else ())
     def program(given, kept, scalars, key):
@@ -89,6 +88,7 @@ def _forward(op, signature, static, training, donate):
 @lru_cache(maxsize=4096)
 def pullback(
     op: Operator,
+    rule: Rule | None,
     signature: Signature,
     static: Static,
     training: bool,
@@ -103,12 +103,12 @@ def pullback(
       A function `(inputs, outputs, cotangents, scalars, key)` that returns a cotangent or None for
       each input. A cotangent of None stands for zero.
     """
-    compute = meaning(op, signature, static, training)
+    compute = meaning(op, rule, static, training)
+    eager = rule.eager if rule else op.eager
     special = op.gradients.get(signature) or (
         op.gradients.get(signature[:1]) if op.variadic and len(set(signature)) == 1 else None
     )
 
-    @jax.jit
     def program(inputs, outputs, cotangents, scalars, key):
         if special is not None:
             extra: dict[str, Any] = {"training": training} if op.needs_training else {}
@@ -129,4 +129,5 @@ def pullback(
         )
         return pull_back(lambda *values: compute(values, scalars, key), inputs, filled, want)
 
-    return program
+    assert special is not None or not eager, f"{op.name}{signature} needs a gradient of its own"
+    return program if eager else jax.jit(program)

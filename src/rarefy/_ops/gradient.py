@@ -6,10 +6,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from rarefy._ops.storage import Value, convert, stype_of, to_dense
+from rarefy._ops.places import rows_at, rows_of, sample, with_data
+from rarefy._ops.storage import Value, convert, fit, stype_of, to_dense
 from rarefy.sparse import BCOO, BCSR
-from rarefy.sparse._csr import csr_sample
-from rarefy.sparse._row_sparse import add_row_sparse, retain_rows, row_sparse_rows
+from rarefy.sparse._row_sparse import add_row_sparse
 
 
 def is_floating(value: Value) -> bool:
@@ -30,18 +30,9 @@ def cotangent_like(cotangent: Value, value: Value) -> Value:
       A dense array for a dense value, else a value with the indices of `value`.
     """
     if isinstance(value, BCSR):
-        return BCSR._trusted(
-            csr_sample(value, cotangent),
-            value.indices,
-            value.indptr,
-            value.shape,
-            indices_sorted=value.indices_sorted,
-            unique_indices=value.unique_indices,
-        )
+        return with_data(value, sample(value, cotangent))
     if isinstance(value, BCOO):
-        if isinstance(cotangent, BCOO) and cotangent.indices is value.indices:
-            return cotangent
-        return retain_rows(cotangent, row_sparse_rows(value))
+        return with_data(value, rows_at(cotangent, rows_of(value)))
     return to_dense(cotangent)
 
 
@@ -82,34 +73,12 @@ def pull_back(
     return tuple(results)
 
 
-def with_data(value: Any, data: jax.Array) -> Value:
-    """The value with other stored numbers in the same places."""
-    if isinstance(value, BCSR):
-        return BCSR._trusted(
-            data,
-            value.indices,
-            value.indptr,
-            value.shape,
-            indices_sorted=value.indices_sorted,
-            unique_indices=value.unique_indices,
-        )
-    if isinstance(value, BCOO):
-        return BCOO._trusted(
-            data,
-            value.indices,
-            value.shape,
-            indices_sorted=value.indices_sorted,
-            unique_indices=value.unique_indices,
-        )
-    return data
-
-
 def add(a: Value | None, b: Value | None) -> Value | None:
     """The sum of two cotangents; None is zero. Equal storage types keep theirs, mixed ones go dense."""
     if a is None or b is None:
         return b if a is None else a
     if isinstance(a, BCOO) and isinstance(b, BCOO):
-        return add_row_sparse(a, b)
+        return fit(add_row_sparse(a, b))
     if isinstance(a, BCSR) and isinstance(b, BCSR) and a.indices is b.indices:
         return with_data(a, a.data + b.data)
     return to_dense(a) + to_dense(b)

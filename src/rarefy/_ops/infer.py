@@ -27,11 +27,17 @@ class Plan:
     fallback: bool
     out: tuple[SType, ...]
 
+    @property
+    def eager(self) -> bool:
+        """Whether the meaning is not compiled as a whole."""
+        return self.rule.eager if self.rule else self.op.eager
 
-def find_rule(op: Operator, signature: Signature) -> Rule | None:
+
+def rules_for(op: Operator, signature: Signature) -> tuple[Rule, ...]:
+    """The sparse rules that an operator has for a signature."""
     if op.variadic and len(set(signature)) == 1:
-        return op.rules.get(signature[:1])
-    return op.rules.get(signature)
+        signature = signature[:1]
+    return op.rules.get(signature, ())
 
 
 def infer(op: Operator, signature: Signature, params: dict[str, Any]) -> Plan:
@@ -44,8 +50,7 @@ def infer(op: Operator, signature: Signature, params: dict[str, Any]) -> Plan:
 
     A function of storage types and parameters, never of values or of the device.
     """
-    rule = find_rule(op, signature)
-    if rule is not None:
+    for rule in rules_for(op, signature):
         out = rule.out(**params) if callable(rule.out) else rule.out
         if out is not None:
             return Plan(op, signature, rule, False, (out,) if isinstance(out, str) else tuple(out))

@@ -25,10 +25,17 @@ class Rule:
       fn: takes the values (sparse ones as BCSR or BCOO) and the parameters, returns value or tuple.
       out: the storage type of the result (or of each result), or a function of the parameters that
         returns it, or None where the rule does not apply.
+      eager: whether the function picks sizes from what it is given (how many slots the result has)
+        and calls compiled parts itself; then it is not compiled as a whole, and its signature needs a
+        gradient of its own.
+      spreads: whether the result is dense and as large as the dense form of the sparse arrays; it
+        counts against the byte budget of dense copies.
     """
 
     fn: Callable[..., Any]
     out: Out
+    eager: bool = False
+    spreads: bool = False
 
 
 @dataclass(eq=False)
@@ -49,15 +56,20 @@ class Operator:
     differentiable: bool = True
     results: int | Callable[..., int] = 1
     visible: Literal["public", "internal"] = "public"
-    rules: dict[Signature, Rule] = field(default_factory=dict)
+    eager: bool = False
+    check: Callable[..., None] | None = None
+    rules: dict[Signature, tuple[Rule, ...]] = field(default_factory=dict)
     gradients: dict[Signature, Callable[..., Any]] = field(default_factory=dict)
 
-    def rule(self, *signature: SType | None, out: Out):
-        """Registers a rule for a signature. For a variadic operator one storage type means all."""
+    def rule(self, *signature: SType | None, out: Out, eager: bool = False, spreads: bool = False):
+        """Registers a rule for a signature. For a variadic operator one storage type means all.
+
+        Where a signature has several, the first one that applies is used.
+        """
 
         def register(fn):
-            assert signature not in self.rules, f"{self.name} has a rule for {signature} already"
-            self.rules[signature] = Rule(fn, out)
+            rule = Rule(fn, out, eager, spreads)
+            self.rules[signature] = (*self.rules.get(signature, ()), rule)
             return fn
 
         return register
@@ -97,7 +109,9 @@ def operator(name: str | None = None, **options):
       name: the operator's name; the function's name by default.
       **options: fields of `Operator`: `aliases`, `updates` (arrays that the results replace, in the
         order of the results; they may be donated), `needs_key`, `needs_training`, `differentiable`,
-        `results` (their number, or a function of the parameters), `visible`.
+        `results` (their number, or a function of the parameters), `visible`, `eager` (as for a `Rule`,
+        of the dense meaning), `check` (called with the values and the parameters before an operator
+        runs on concrete values, to refuse values that no kernel can refuse).
 
     Returns:
       A decorator that returns the `Operator`.

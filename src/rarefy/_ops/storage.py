@@ -1,13 +1,14 @@
 """Storage types of values: reading them, making values dense, converting between them."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import jax
 import numpy as np
 
 from rarefy.sparse import BCOO, BCSR
-from rarefy.sparse._csr import csr_from_dense
-from rarefy.sparse._row_sparse import row_sparse_from_dense
+from rarefy.sparse._capacity import capacity, trim_csr, trim_row_sparse
+from rarefy.sparse._csr import canonical_csr, csr_from_dense
+from rarefy.sparse._row_sparse import merge_rows, row_sparse_from_dense
 
 SType = Literal["default", "csr", "row_sparse"]
 Value = jax.Array | BCSR | BCOO
@@ -55,14 +56,57 @@ def convert(value: Value, stype: SType) -> Value:
     if stype == "csr":
         if dense.ndim != 2:
             raise ValueError(f"csr holds two dimensions; the array has shape {dense.shape}")
-        return csr_from_dense(dense)
+        return csr_from_dense(dense, _slots(dense, dense.size))
     if stype == "row_sparse":
         if dense.ndim == 0:
             raise ValueError("row_sparse needs at least one dimension; the array is a scalar")
-        return row_sparse_from_dense(dense)
+        return row_sparse_from_dense(dense, _slots(dense, dense.shape[0]))
     if stype == "default":
         return dense
     raise ValueError(f"stype must be one of {', '.join(STYPES)}; got {stype!r}")
+
+
+def _slots(dense: jax.Array, limit: int) -> int:
+    """How many slots hold the non-zero elements, or rows, of a dense array."""
+    if isinstance(dense, jax.core.Tracer):
+        return limit
+    occupied = np.asarray(dense) != 0
+    if limit != dense.size or dense.ndim == 1:
+        occupied = occupied.reshape(limit, -1).any(axis=1) if limit else occupied.reshape(-1)
+    return capacity(int(np.count_nonzero(occupied)), limit)
+
+
+def is_traced(value: Value) -> bool:
+    """Whether the numbers of a value are not known yet."""
+    return isinstance(getattr(value, "data", value), jax.core.Tracer)
+
+
+def count_stored(value: BCSR | BCOO) -> int:
+    """How many slots of a concrete csr or row_sparse value are no padding; waits for its indices."""
+    if isinstance(value, BCSR):
+        return int(np.asarray(value.indptr)[-1])
+    return int(np.count_nonzero(np.asarray(value.indices)[:, 0] < value.shape[0]))
+
+
+def fit(value: Any) -> Any:
+    """Drops slots of a concrete value down to the lowest rung of the capacity ladder that holds what
+    it stores. Under a trace the value is returned as it is."""
+    if is_traced(value):
+        return value
+    slots = capacity(count_stored(value))
+    if slots >= value.nse:
+        return value
+    return trim_csr(value, slots) if isinstance(value, BCSR) else trim_row_sparse(value, slots)
+
+
+def canonical(value: Any) -> Any:
+    """A value without repeated places (and, for row_sparse, with ascending rows), which operators may
+    rely on. Others than what a user gave in another form are returned as they are."""
+    if isinstance(value, BCSR):
+        return value if value.unique_indices else canonical_csr(value)
+    if isinstance(value, BCOO) and not (value.indices_sorted and value.unique_indices):
+        return merge_rows(value.indices[:, 0], value.data, value.shape[0])
+    return value
 
 
 def nbytes_dense(value: Value) -> int:

@@ -106,7 +106,8 @@ class Node:
                 "retain_graph=True to that call to go back twice"
             )
         want = tuple(slot and slot.wanted for slot in self.inputs)
-        program = pullback(self.plan.op, self.plan.signature, self.static, self.training, want)
+        plan = self.plan
+        program = pullback(plan.op, plan.rule, plan.signature, self.static, self.training, want)
         inputs, outputs = self.values
         return program(inputs, outputs, tuple(cotangents), self.scalars, self.key)
 

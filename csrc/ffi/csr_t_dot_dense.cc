@@ -1,0 +1,156 @@
+// XLA FFI entry of csr.T @ dense into a dense matrix.
+#include "kernels/csr_t_dot_dense.h"
+
+#include <algorithm>
+#include <memory>
+#include <new>
+#include <type_traits>
+
+#include "ffi/dispatch.h"
+#include "ffi/parallel.h"
+#include "ffi/row_sums.h"
+#include "ffi/targets.h"
+
+namespace rarefy {
+namespace {
+
+namespace ffi = xla::ffi;
+
+// Calls body(begin, end) for ranges that cover [0, size), `nanoseconds` in all.
+template <typename Body>
+void ParallelRanges(ffi::ThreadPool& pool, int64_t size, double nanoseconds, const Body& body) {
+  const int64_t parts = std::min(size, PartsFor(pool, nanoseconds));
+  if (parts <= 1) return body(int64_t{0}, size);
+  ParallelParts(pool, parts,
+                [&](int64_t p) { body(size * p / parts, size * (p + 1) / parts); });
+}
+
+// Row r such that about part / parts of the entries come before it.
+template <typename V, typename I>
+int64_t RowBound(const CsrTDense<V, I>& a, int64_t m, int64_t part, int64_t parts) {
+  if (part == parts) return m;
+  const int64_t first = static_cast<int64_t>(a.indptr[0]);
+  const int64_t count = static_cast<int64_t>(a.indptr[m]) - first;
+  const I target = static_cast<I>(first + count / parts * part);
+  return std::lower_bound(a.indptr, a.indptr + m, target) - a.indptr;
+}
+
+// Adds up entries where they fall. Where there are several entries to a column, ranges of rows go to
+// tables of their own, which are added in order. The number of tables follows from the sizes alone,
+// and with it the bits.
+template <typename V, typename I>
+bool DotByScatter(ffi::ThreadPool& pool, const CsrTDense<V, I>& a, int64_t m, V* out) {
+  using A = Accumulator<V>;
+  constexpr bool in_place = std::is_same_v<A, V>;
+  const int64_t size = a.n_cols * a.k;
+  const int64_t count = std::max<int64_t>(a.End(m - 1) - a.Begin(0), 0);
+  // A table costs a pass to clear and one to add, about half a random addition per place.
+  const int64_t tables =
+      count < (1 << 15) ? 1 : std::clamp<int64_t>(count / (2 * a.n_cols), 1, 8);
+  const int64_t extra = in_place ? tables - 1 : tables;
+  const std::unique_ptr<A[]> scratch(extra == 0 ? nullptr : new (std::nothrow) A[extra * size]);
+  if (extra > 0 && !scratch) return false;
+  const auto table = [&](int64_t t) -> A* {
+    if constexpr (in_place) {
+      if (t == 0) return out;
+      --t;
+    }
+    return scratch.get() + t * size;
+  };
+  const double clear = 0.1 * static_cast<double>(sizeof(A) * size);
+  if (tables == 1) {
+    ParallelRanges(pool, size, clear, [&](int64_t begin, int64_t end) {
+      std::fill(table(0) + begin, table(0) + end, A{0});
+    });
+    RunBest<ScatterRows<V, I>>(a, int64_t{0}, m, table(0));
+  } else {
+    ParallelParts(pool, tables, [&](int64_t t) {
+      std::fill(table(t), table(t) + size, A{0});
+      RunBest<ScatterRows<V, I>>(a, RowBound(a, m, t, tables), RowBound(a, m, t + 1, tables),
+                                 table(t));
+    });
+  }
+  if (tables == 1 && in_place) return true;
+  ParallelRanges(pool, size, clear * static_cast<double>(tables),
+                 [&](int64_t begin, int64_t end) {
+                   const A* first = table(0);
+                   for (int64_t i = begin; i < end; ++i) {
+                     A sum = first[i];
+                     for (int64_t t = 1; t < tables; ++t) sum += table(t)[i];
+                     out[i] = Narrow<V>(sum);
+                   }
+                 });
+  return true;
+}
+
+// Sorts the entries by column, then multiplies by the matrix that this gives: each row of the result
+// is written once, and rows of several entries add up in registers.
+template <typename V, typename I>
+bool DotByColumns(ffi::ThreadPool& pool, const CsrTDense<V, I>& a, int64_t m, V* out) {
+  // More chunks sort on more threads, but each has to count every column.
+  const int64_t count = std::max<int64_t>(a.End(m - 1) - a.Begin(0), 0);
+  const int64_t chunks =
+      std::min(std::clamp<int64_t>(count / (2 * std::max<int64_t>(a.n_cols, 1)), 1, 16),
+               std::min(m, PartsFor(pool, 4.0 * static_cast<double>(count))));
+  const std::unique_ptr<I[]> counts(new (std::nothrow) I[chunks * a.n_cols]);
+  const std::unique_ptr<I[]> starts(new (std::nothrow) I[a.n_cols + 1]);
+  const std::unique_ptr<I[]> rows(new (std::nothrow) I[a.nse]);
+  const std::unique_ptr<V[]> weights(new (std::nothrow) V[a.nse]);
+  if (!counts || !starts || !rows || !weights) return false;
+  ParallelParts(pool, chunks, [&](int64_t chunk) {
+    I* mine = counts.get() + chunk * a.n_cols;
+    std::fill(mine, mine + a.n_cols, I{0});
+    CountColumns(a, RowBound(a, m, chunk, chunks), RowBound(a, m, chunk + 1, chunks), mine);
+  });
+  PlaceColumns(chunks, a.n_cols, counts.get(), starts.get());
+  ParallelParts(pool, chunks, [&](int64_t chunk) {
+    MoveToColumns(a, RowBound(a, m, chunk, chunks), RowBound(a, m, chunk + 1, chunks),
+                  counts.get() + chunk * a.n_cols, weights.get(), rows.get());
+  });
+  const CsrDense<V, I> transposed{weights.get(), rows.get(), a.nse, a.dense, m, a.k};
+  return ParallelCsrDotDense(pool, transposed, static_cast<const I*>(starts.get()), a.n_cols, out);
+}
+
+template <typename V, typename I>
+bool Dot(ffi::ThreadPool& pool, const CsrTDense<V, I>& a, int64_t m, V* out) {
+  if (m == 0) {
+    std::fill(out, out + a.n_cols * a.k, V{});
+    return true;
+  }
+  const int64_t count = std::max<int64_t>(a.End(m - 1) - a.Begin(0), 0);
+  const bool wide = a.k >= kLanes<Accumulator<V>>;
+  if (wide && count * a.k > (1 << 17)) return DotByColumns(pool, a, m, out);
+  return DotByScatter(pool, a, m, out);
+}
+
+ffi::Error CsrTDotDenseHandler(ffi::ThreadPool pool, ffi::AnyBuffer data, ffi::AnyBuffer indices,
+                               ffi::AnyBuffer indptr, ffi::AnyBuffer dense,
+                               ffi::Result<ffi::AnyBuffer> out) {
+  const int64_t nse = Count(data), m = Count(indptr) - 1, k = RowSize(dense);
+  if (m < 0 || Count(indices) != nse || indices.element_type() != indptr.element_type() ||
+      data.element_type() != dense.element_type() || dense.dimensions()[0] != m ||
+      RowSize(*out) != k)
+    return ffi::Error::InvalidArgument("csr_t_dot_dense: operands do not agree");
+  if (Count(*out) == 0) return ffi::Error::Success();
+  return SwitchValue(data.element_type(), [&](auto value) {
+    using V = decltype(value);
+    return SwitchIndex(indices.element_type(), [&](auto index) {
+      using I = decltype(index);
+      const CsrTDense<V, I> a{Data<V>(data), Data<I>(indices), Data<I>(indptr),       nse,
+                              Data<V>(dense), out->dimensions()[0], k};
+      return Dot(pool, a, m, Data<V>(*out)) ? ffi::Error::Success() : OutOfMemory();
+    });
+  });
+}
+
+}  // namespace
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(kCsrTDotDense, CsrTDotDenseHandler,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>());
+}  // namespace rarefy

@@ -1,0 +1,44 @@
+"""Ids that operators are given as arrays: row numbers of tables, columns, classes."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rarefy.sparse._capacity import capacity
+from rarefy.sparse._index import pad_leading
+
+INT32_MAX = 2**31 - 1
+
+
+def require_ids(name: str, ids: Any, limit: int, of: str) -> None:
+    """Refuses concrete ids outside `[0, limit)`.
+
+    Raises:
+      ValueError: with the position of the first such id, the id, and what it should index.
+    """
+    if isinstance(ids, jax.core.Tracer):
+        return
+    host = np.asarray(ids)
+    if host.size == 0 or (host.min() >= 0 and host.max() < limit):
+        return
+    flat = host.reshape(-1)
+    outside = ~((flat >= 0) & (flat < limit))
+    first = int(np.argmax(outside))
+    place = ", ".join(str(int(i)) for i in np.unravel_index(first, host.shape)) if host.ndim else ""
+    raise ValueError(
+        f"{name}[{place}] is {flat[first]:g}, outside the {limit} {of} (ids 0 to {limit - 1}); "
+        f"{int(outside.sum())} of {flat.size} ids are outside"
+    )
+
+
+def as_ids(ids, limit: int):
+    """Ids of any numeric dtype as int32, or as int64 where `limit` needs it."""
+    dtype = jnp.int32 if limit <= INT32_MAX else jnp.int64
+    return ids if ids.dtype == dtype else ids.astype(dtype)
+
+
+def padded_ids(ids, limit: int):
+    """Ids `(k,)` lengthened with `limit`, which is padding, up to the capacity ladder."""
+    return pad_leading(ids, capacity(ids.shape[0]), limit)

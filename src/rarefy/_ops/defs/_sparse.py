@@ -1,0 +1,121 @@
+"""Forms that many operators on sparse values share."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from rarefy._ops.gradient import cotangent_like
+from rarefy._ops.places import put, rows_of, with_data
+from rarefy._ops.storage import Value, count_stored, is_traced, stype_of, to_dense
+from rarefy.sparse import BCOO, BCSR
+from rarefy.sparse._capacity import capacity
+from rarefy.sparse._index import index_dtype_for
+
+
+def densified(fn: Callable[[jax.Array], jax.Array], value: BCSR | BCOO) -> jax.Array:
+    """`fn`, element by element, of the dense form of a value: `fn(0)` and what is stored over it."""
+    background = fn(jnp.zeros((), value.data.dtype))
+    results = fn(value.data)
+    return put(jnp.full(value.shape, background, results.dtype), with_data(value, results))
+
+
+def negated(value: Value) -> Any:
+    return with_data(value, -value.data) if isinstance(value, BCSR | BCOO) else -value
+
+
+def toward(want: str | None, value: Value, cotangent: Value) -> Value | None:
+    """A cotangent that passes through unchanged, as its input wants it.
+
+    Where a sparse cotangent is wanted of a sparse value and this one is dense, it is read in the
+    places that the value stores.
+    """
+    if want is None:
+        return None
+    dense = not isinstance(cotangent, BCSR | BCOO)
+    if dense and want != "default" and stype_of(value) == want:
+        return cotangent_like(cotangent, value)
+    return cotangent
+
+
+def unbroadcast(cotangent: Value, shape: tuple[int, ...]) -> Value:
+    """Sums a cotangent over the axes along which an array of `shape` was broadcast."""
+    if cotangent.shape == shape:
+        return cotangent
+    dense = to_dense(cotangent)
+    extra = dense.ndim - len(shape)
+    axes = tuple(range(extra)) + tuple(
+        extra + i for i, n in enumerate(shape) if n == 1 and dense.shape[extra + i] != 1
+    )
+    return dense.sum(axis=axes, keepdims=True, dtype=dense.dtype).reshape(shape)
+
+
+def csr_of_columns(value: BCOO) -> BCSR:
+    """The transpose of a row_sparse value, as csr: every row stores the columns that have a row.
+
+    Args:
+      value: row_sparse `(n, m)`, rows sorted and unique.
+
+    Returns:
+      csr `(m, n)`. Under a trace it has room for all slots of `value` in every row.
+    """
+    n, m = value.shape
+    rows = rows_of(value)
+    if is_traced(value):
+        count, slots = (rows < n).sum().astype(rows.dtype), m * value.nse
+    else:
+        count = count_stored(value)
+        slots = capacity(m * count)
+    return _csr_of_columns(value.data, rows, count, n=n, slots=slots)
+
+
+@partial(jax.jit, static_argnames=("n", "slots"))
+def _csr_of_columns(data, rows, count, *, n, slots):
+    m = data.shape[1]
+    dtype = np.int64 if slots > np.iinfo(np.int32).max else rows.dtype
+    place = lax.iota(dtype, slots)
+    count = jnp.asarray(count).astype(dtype)
+    safe = jnp.maximum(count, 1)
+    row, column = place // safe, place % safe
+    real = row < jnp.where(count > 0, m, 0)
+    values = data.at[column, row].get(mode="fill", fill_value=0)
+    columns = rows.at[column].get(mode="fill", fill_value=n).astype(dtype)
+    return BCSR._trusted(
+        jnp.where(real, values, jnp.zeros((), data.dtype)),
+        jnp.where(real, columns, jnp.asarray(n, dtype)),
+        lax.iota(dtype, m + 1) * count,
+        (m, n),
+        indices_sorted=True,
+        unique_indices=True,
+    )
+
+
+def empty_row_sparse(shape: tuple[int, ...], dtype) -> BCOO:
+    """A row_sparse value that stores nothing."""
+    index = index_dtype_for(shape[0])
+    slots = capacity(0, shape[0])
+    return BCOO._trusted(
+        jnp.zeros((slots, *shape[1:]), dtype),
+        jnp.full((slots, 1), shape[0], index),
+        tuple(shape),
+        indices_sorted=True,
+        unique_indices=True,
+    )
+
+
+def empty_csr(shape: tuple[int, int], dtype) -> BCSR:
+    """A csr value that stores nothing."""
+    index = index_dtype_for(*shape)
+    slots = capacity(0, shape[0] * shape[1])
+    return BCSR._trusted(
+        jnp.zeros(slots, dtype),
+        jnp.full(slots, shape[1], index),
+        jnp.zeros(shape[0] + 1, index),
+        tuple(shape),
+        indices_sorted=True,
+        unique_indices=True,
+    )

@@ -1,0 +1,185 @@
+"""Operators that look elements up."""
+
+from typing import Literal
+
+import jax
+import jax.numpy as jnp
+
+from rarefy._ops.defs._ids import as_ids, require_ids
+from rarefy._ops.defs._numbers import require_same_dtype
+from rarefy._ops.defs.nn import row_gradient
+from rarefy._ops.opdef import operator
+from rarefy._ops.storage import to_dense
+
+Mode = Literal["clip", "wrap", "raise"]
+Shape = tuple[int, ...]
+
+
+def _bounded(ids, n: int, mode: Mode):
+    """Ids brought into `[0, n)`."""
+    ids = as_ids(ids, n)
+    return jnp.mod(ids, n) if mode == "wrap" else jnp.clip(ids, 0, n - 1)
+
+
+def _check_take(values, params) -> None:
+    from_ = values[0]
+    if params["mode"] == "raise":
+        axis = params["axis"]
+        require_ids("indices", values[1], from_.shape[axis], f"elements of axis {axis}")
+
+
+@operator("take", check=_check_take)
+def take(a, indices, *, axis: int = 0, mode: Mode = "clip"):
+    """Takes elements along an axis.
+
+    Args:
+      a: any shape with at least one axis.
+      indices: any shape, any numeric dtype.
+      axis: the axis.
+      mode: what becomes of an index outside the axis: 'clip', 'wrap' or 'raise'.
+
+    Returns:
+      The axis replaced by the shape of `indices`; dense. Where `a` wants a row_sparse gradient and the
+      axis is 0, it gets one with the rows that were taken.
+
+    Raises:
+      MXNetError: with mode 'raise', an index is outside.
+    """
+    return jnp.take(a, _bounded(indices, a.shape[axis], mode), axis=axis)
+
+
+@take.gradient("default", "default")
+def _(want, inputs, output, cotangent, *, axis, mode):
+    a, indices = inputs
+    if want[0] is None:
+        return None, None
+    ids = _bounded(indices, a.shape[axis], mode)
+    g = to_dense(cotangent)
+    if want[0] == "row_sparse" and axis in (0, -a.ndim):
+        return row_gradient(ids.reshape(-1), g.reshape(-1, *a.shape[1:]), a.shape[0]), None
+    _, back = jax.vjp(lambda x: jnp.take(x, ids, axis=axis), a)
+    return back(g)[0], None
+
+
+@operator("batch_take")
+def batch_take(a, indices):
+    """Takes one element of each row.
+
+    Args:
+      a: `(n, m)`.
+      indices: `(n,)`, integer: a column for each row.
+
+    Returns:
+      `(n,)`, dense.
+    """
+    return pick.fn(a, indices, axis=-1, keepdims=False, mode="clip")
+
+
+@operator("pick", aliases=("choose_element_0index",))
+def pick(
+    data,
+    index,
+    *,
+    axis: int | None = -1,
+    keepdims: bool = False,
+    mode: Literal["clip", "wrap"] = "clip",
+):
+    """Picks one element along an axis for every place of the others.
+
+    Args:
+      data: any shape; sparse arrays go dense.
+      index: the shape of `data` without the axis (or with size 1 there), any numeric dtype.
+      axis: the axis; None for the flat array.
+      keepdims: whether the axis stays, with size 1.
+      mode: what becomes of an index outside the axis: 'clip' or 'wrap'.
+
+    Returns:
+      dtype of `data`, dense.
+    """
+    if axis is None:
+        data, axis = data.reshape(-1), 0
+    n = data.shape[axis]
+    ids = _bounded(index, n, mode)
+    if ids.ndim == data.ndim - 1:
+        ids = jnp.expand_dims(ids, axis)
+    out = jnp.take_along_axis(data, ids, axis=axis)
+    out = out if keepdims else jnp.squeeze(out, axis)
+    return out.reshape(1) if out.ndim == 0 else out
+
+
+@operator("one_hot", differentiable=False)
+def one_hot(
+    indices, *, depth: int, on_value: float = 1.0, off_value: float = 0.0, dtype: str = "float32"
+):
+    """Makes a row with a one in the named place for each index.
+
+    Args:
+      indices: any shape, any numeric dtype.
+      depth: the length of a row.
+      on_value: the number in the named place.
+      off_value: the number elsewhere; everywhere for an index outside `[0, depth)`.
+      dtype: dtype of the result.
+
+    Returns:
+      `(*indices.shape, depth)`, dense.
+    """
+    hit = indices.astype(jnp.int64)[..., None] == jnp.arange(depth, dtype=jnp.int64)
+    return jnp.where(hit, jnp.asarray(on_value, dtype), jnp.asarray(off_value, dtype))
+
+
+@operator("where")
+def where(condition, x, y):
+    """Chooses elements of one array or another.
+
+    Args:
+      condition: the shape of `x`, or `(n,)` to choose rows; not zero takes `x`.
+      x: any shape.
+      y: shape and dtype of `x`.
+
+    Returns:
+      Shape and dtype of `x`, dense.
+
+    Raises:
+      MXNetError: shapes or dtypes differ.
+    """
+    require_same_dtype(x, y)
+    if x.shape != y.shape:
+        raise ValueError(f"x {x.shape} and y {y.shape} must have one shape")
+    if condition.shape != x.shape:
+        if condition.ndim != 1 or condition.shape[0] != x.shape[0]:
+            raise ValueError(f"condition {condition.shape} must have the shape of x, {x.shape}")
+        condition = condition.reshape(-1, *(1,) * (x.ndim - 1))
+    return jnp.where(condition != 0, x, y)
+
+
+@operator("gather_nd")
+def gather_nd(data, indices):
+    """Takes elements at given places.
+
+    Args:
+      data: any shape; sparse arrays go dense.
+      indices: `(m, *k)`, any numeric dtype: `indices[:, i]` names a place on the first m axes.
+
+    Returns:
+      `(*k, *data.shape[m:])`, dense.
+    """
+    places = tuple(
+        _bounded(indices[i], data.shape[i], "clip") for i in range(indices.shape[0])
+    )
+    return data[places]
+
+
+@operator("scatter_nd")
+def scatter_nd(data, indices, *, shape: Shape):
+    """Puts elements at given places of an array of zeros.
+
+    Args:
+      data: `(*k, *shape[m:])`.
+      indices: `(m, *k)`, any numeric dtype: `indices[:, i]` names a place on the first m axes.
+      shape: the shape of the result.
+
+    Returns:
+      `shape`, dense; of repeated places one wins.
+    """
+    places = tuple(as_ids(indices[i], shape[i]) for i in range(indices.shape[0]))
+    return jnp.zeros(shape, data.dtype).at[places].set(data, mode="drop")

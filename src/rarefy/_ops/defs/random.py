@@ -1,0 +1,164 @@
+"""Random arrays. Each draws a key from the random state and moves it on."""
+
+import jax
+import jax.numpy as jnp
+
+from rarefy._ops.opdef import Scalar, operator
+
+Shape = tuple[int, ...]
+
+
+def _draw_dtype(dtype: str):
+    """The float type that numbers are drawn in: 16-bit ones are drawn wider and rounded."""
+    return jnp.promote_types(jnp.dtype(dtype), jnp.float32)
+
+
+@operator("_random_uniform", aliases=("random_uniform", "uniform"), needs_key=True, differentiable=False)
+def random_uniform(
+    *, low: Scalar = 0.0, high: Scalar = 1.0, shape: Shape = (1,), dtype: str = "float32", key=None
+):
+    """Draws from the uniform distribution over `[low, high)`.
+
+    Args:
+      low, high: the interval.
+      shape: shape of the result.
+      dtype: a floating dtype.
+
+    Returns:
+      `shape`, dense.
+    """
+    wide = _draw_dtype(dtype)
+    low, high = jnp.asarray(low).astype(wide), jnp.asarray(high).astype(wide)
+    return (low + (high - low) * jax.random.uniform(_key(key), shape, wide)).astype(dtype)
+
+
+@operator("_random_normal", aliases=("random_normal", "normal"), needs_key=True, differentiable=False)
+def random_normal(
+    *, loc: Scalar = 0.0, scale: Scalar = 1.0, shape: Shape = (1,), dtype: str = "float32", key=None
+):
+    """Draws from the normal distribution.
+
+    Args:
+      loc: the mean.
+      scale: the standard deviation.
+      shape: shape of the result.
+      dtype: a floating dtype.
+
+    Returns:
+      `shape`, dense.
+    """
+    wide = _draw_dtype(dtype)
+    loc, scale = jnp.asarray(loc).astype(wide), jnp.asarray(scale).astype(wide)
+    return (loc + scale * jax.random.normal(_key(key), shape, wide)).astype(dtype)
+
+
+@operator("_random_randint", aliases=("random_randint",), needs_key=True, differentiable=False)
+def random_randint(
+    *, low: int, high: int, shape: Shape = (1,), dtype: str = "int32", key=None
+):
+    """Draws integers from `[low, high)`, each equally likely.
+
+    Args:
+      low, high: the interval.
+      shape: shape of the result.
+      dtype: an integer dtype.
+
+    Returns:
+      `shape`, dense.
+    """
+    return jax.random.randint(_key(key), shape, low, high, dtype)
+
+
+@operator("_random_exponential", aliases=("random_exponential",), needs_key=True, differentiable=False)
+def random_exponential(
+    *, lam: Scalar = 1.0, shape: Shape = (1,), dtype: str = "float32", key=None
+):
+    """Draws from the exponential distribution of rate `lam`.
+
+    Args:
+      lam: the rate.
+      shape: shape of the result.
+      dtype: a floating dtype.
+
+    Returns:
+      `shape`, dense.
+    """
+    wide = _draw_dtype(dtype)
+    rate = jnp.asarray(lam).astype(wide)
+    return (jax.random.exponential(_key(key), shape, wide) / rate).astype(dtype)
+
+
+@operator("_random_gamma", aliases=("random_gamma",), needs_key=True, differentiable=False)
+def random_gamma(
+    *, alpha: Scalar = 1.0, beta: Scalar = 1.0, shape: Shape = (1,), dtype: str = "float32", key=None
+):
+    """Draws from the gamma distribution of shape `alpha` and scale `beta`.
+
+    Args:
+      alpha: the shape parameter.
+      beta: the scale; the mean is alpha * beta.
+      shape: shape of the result.
+      dtype: a floating dtype.
+
+    Returns:
+      `shape`, dense.
+    """
+    wide = _draw_dtype(dtype)
+    alpha, beta = jnp.asarray(alpha).astype(wide), jnp.asarray(beta).astype(wide)
+    return (beta * jax.random.gamma(_key(key), alpha, shape, wide)).astype(dtype)
+
+
+@operator("_random_poisson", aliases=("random_poisson",), needs_key=True, differentiable=False)
+def random_poisson(*, lam: Scalar = 1.0, shape: Shape = (1,), dtype: str = "float32", key=None):
+    """Draws from the Poisson distribution of mean `lam`.
+
+    Args:
+      lam: the mean.
+      shape: shape of the result.
+      dtype: the dtype.
+
+    Returns:
+      `shape`, dense.
+    """
+    return jax.random.poisson(_key(key), lam, shape).astype(dtype)
+
+
+@operator("_sample_multinomial", aliases=("sample_multinomial",), needs_key=True, differentiable=False)
+def sample_multinomial(
+    data, *, shape: Shape = (), get_prob: bool = False, dtype: str = "int32", key=None
+):
+    """Draws class numbers with given probabilities.
+
+    Args:
+      data: `(*b, classes)`: probabilities that sum to one along the last axis.
+      shape: how many draws for each row.
+      get_prob: not supported.
+      dtype: dtype of the result.
+
+    Returns:
+      `(*b, *shape)`, dense.
+    """
+    if get_prob:
+        raise NotImplementedError("get_prob=True is not supported; pick log probabilities instead")
+    batch = data.shape[:-1]
+    logits = jnp.log(data).reshape(*batch, *(1,) * len(shape), data.shape[-1])
+    drawn = jax.random.categorical(_key(key), logits, axis=-1, shape=(*batch, *shape))
+    return drawn.astype(dtype).reshape(drawn.shape or (1,))
+
+
+@operator("_shuffle", aliases=("shuffle",), needs_key=True, differentiable=False)
+def shuffle(data, *, key=None):
+    """Permutes the rows at random.
+
+    Args:
+      data: `(n, *d)`.
+
+    Returns:
+      Shape and dtype of `data`, dense.
+    """
+    return jax.random.permutation(_key(key), data)
+
+
+def _key(key):
+    """The random key of raw key data; traced shapes are evaluated without one."""
+    return jax.random.wrap_key_data(key)

@@ -1,0 +1,296 @@
+"""Reductions over axes."""
+
+from collections.abc import Callable
+
+import jax.numpy as jnp
+
+from rarefy._ops.defs._numbers import in_float, is_floating
+from rarefy._ops.opdef import Operator, operator
+from rarefy._ops.places import is_real, row_of_entry, rows_of, with_data, with_stored
+from rarefy.sparse import BCOO
+
+Axis = int | tuple[int, ...] | None
+
+
+def axes_of(ndim: int, axis: Axis, exclude: bool = False) -> tuple[int, ...]:
+    """The axes that a reduction runs over, ascending.
+
+    Raises:
+      ValueError: an axis does not exist or is named twice.
+    """
+    if axis is None or axis == ():
+        return tuple(range(ndim))
+    named = axis if isinstance(axis, tuple) else (axis,)
+    found = sorted(a + ndim if a < 0 else a for a in named)
+    if any(not 0 <= a < ndim for a in found):
+        raise ValueError(f"axis {axis} is out of range for {ndim} dimensions")
+    if len(set(found)) != len(found):
+        raise ValueError(f"axis {axis} names a dimension twice")
+    return tuple(a for a in range(ndim) if a not in found) if exclude else tuple(found)
+
+
+def at_least_1d(x):
+    """MXNet's arrays have a dimension: what is reduced to one number has shape (1,)."""
+    return x.reshape(1) if x.ndim == 0 else x
+
+
+def _reduction(name: str, fn: Callable, says: str, aliases: tuple[str, ...] = ()) -> Operator:
+    def meaning(data, *, axis: Axis = None, keepdims: bool = False, exclude: bool = False):
+        axes = axes_of(data.ndim, axis, exclude)
+        out = fn(data, axes, keepdims).astype(data.dtype)
+        return at_least_1d(out)
+
+    meaning.__doc__ = (
+        f"Computes {says} over axes.\n\n"
+        "Args:\n"
+        "  data: any shape and storage type.\n"
+        "  axis: an axis or a tuple of axes; None or () for all.\n"
+        "  keepdims: whether the axes stay, with size 1.\n"
+        "  exclude: whether the reduction runs over the other axes.\n\n"
+        "Returns:\n"
+        "  dtype of `data`, dense; a single number has shape (1,). 16-bit floats are accumulated in\n"
+        "  float32.\n"
+    )
+    return operator(name, aliases=aliases)(meaning)
+
+
+def _sum(x, axes, keepdims):
+    wide = jnp.float32 if is_floating(x) and x.dtype.itemsize < 4 else x.dtype
+    return jnp.sum(x, axis=axes, keepdims=keepdims, dtype=wide if x.dtype != bool else jnp.int64)
+
+
+def _mean(x, axes, keepdims):
+    if is_floating(x):
+        wide = jnp.promote_types(x.dtype, jnp.float32)
+        return jnp.mean(x, axis=axes, keepdims=keepdims, dtype=wide)
+    return in_float(lambda y: jnp.mean(y, axis=axes, keepdims=keepdims))(x)
+
+
+def _prod(x, axes, keepdims):
+    return jnp.prod(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
+
+
+def _without_nan(fn, neutral):
+    def reduce(x, axes, keepdims):
+        return fn(jnp.where(jnp.isnan(x), jnp.asarray(neutral, x.dtype), x), axes, keepdims)
+
+    return reduce
+
+
+sum_ = _reduction("sum", _sum, "the sum", ("sum_axis",))
+mean = _reduction("mean", _mean, "the mean")
+prod = _reduction("prod", _prod, "the product")
+nansum = _reduction("nansum", _without_nan(_sum, 0), "the sum, NaN counted as 0")
+nanprod = _reduction("nanprod", _without_nan(_prod, 1), "the product, NaN counted as 1")
+max_ = _reduction(
+    "max", lambda x, axes, keep: jnp.max(x, axis=axes, keepdims=keep), "the maximum", ("max_axis",)
+)
+min_ = _reduction(
+    "min", lambda x, axes, keep: jnp.min(x, axis=axes, keepdims=keep), "the minimum", ("min_axis",)
+)
+
+
+def _shaped(totals, shape, axes, keepdims):
+    """Totals over `axes` of an array of `shape`, given without these axes, in the shape asked for."""
+    kept = tuple(1 if a in axes else n for a, n in enumerate(shape))
+    if not keepdims:
+        kept = tuple(n for a, n in enumerate(shape) if a not in axes)
+    return totals.reshape(kept or (1,))
+
+
+def csr_sum(data, axes) -> jnp.ndarray:
+    """Sums a csr value over axes: `(n,)`, `(m,)` or `()`. Integers keep their dtype."""
+    dtype = data.dtype
+    values = jnp.where(is_real(data), data.data, jnp.zeros((), dtype))
+    wide = values.astype(jnp.promote_types(dtype, jnp.float32) if is_floating(data) else dtype)
+    if axes == (0, 1):
+        return wide.sum(dtype=wide.dtype).astype(dtype)
+    if axes == (0,):
+        total = jnp.zeros(data.shape[1], wide.dtype).at[data.indices].add(wide, mode="drop")
+    else:
+        row = row_of_entry(data)
+        total = jnp.zeros(data.shape[0], wide.dtype)
+        total = total.at[row].add(wide, mode="drop", indices_are_sorted=True)
+    return total.astype(dtype)
+
+
+@sum_.rule("csr", out="default")
+def _(data, *, axis, keepdims, exclude):
+    axes = axes_of(2, axis, exclude)
+    if not axes:
+        return data.todense()
+    return _shaped(csr_sum(data, axes), data.shape, axes, keepdims)
+
+
+@mean.rule("csr", out="default")
+def _(data, *, axis, keepdims, exclude):
+    axes = axes_of(2, axis, exclude)
+    if not axes:
+        return data.todense()
+    n = 1
+    for a in axes:
+        n *= data.shape[a]
+    wide = jnp.promote_types(data.dtype, jnp.float32) if is_floating(data) else jnp.float64
+    total = csr_sum(with_data(data, data.data.astype(wide)), axes)
+    return _shaped((total / n).astype(data.dtype), data.shape, axes, keepdims)
+
+
+@sum_.rule("row_sparse", out="default")
+def _(data, *, axis, keepdims, exclude):
+    axes = axes_of(len(data.shape), axis, exclude)
+    return _shaped(_row_sparse_sum(data, axes), data.shape, axes, keepdims)
+
+
+@mean.rule("row_sparse", out="default")
+def _(data, *, axis, keepdims, exclude):
+    axes = axes_of(len(data.shape), axis, exclude)
+    n = 1
+    for a in axes:
+        n *= data.shape[a]
+    wide = jnp.promote_types(data.dtype, jnp.float32) if is_floating(data) else jnp.float64
+    total = _row_sparse_sum(with_data(data, data.data.astype(wide)), axes) / n
+    return _shaped(total.astype(data.dtype), data.shape, axes, keepdims)
+
+
+def _row_sparse_sum(data: BCOO, axes):
+    """Sums a row_sparse value over axes; the row axis disappears or is scattered to its length."""
+    values = with_stored(data, data.data).data
+    partial = _sum(values, tuple(axes), False).astype(data.dtype)
+    if 0 in axes:
+        return partial
+    out = jnp.zeros((data.shape[0], *partial.shape[1:]), data.dtype)
+    return out.at[rows_of(data)].set(partial, mode="drop")
+
+
+@operator("_square_sum", visible="internal")
+def square_sum(data, *, axis: Axis = None, keepdims: bool = False, exclude: bool = False):
+    """Computes the sum of squares over axes.
+
+    Args:
+      data: any shape and storage type.
+      axis: an axis or a tuple of axes; None for all.
+      keepdims: whether the axes stay, with size 1.
+      exclude: whether the reduction runs over the other axes.
+
+    Returns:
+      dtype of `data`. Of a row_sparse array over axis 1 with keepdims the result is row_sparse, else
+      dense.
+    """
+    return sum_.fn(data * data, axis=axis, keepdims=keepdims, exclude=exclude)
+
+
+@square_sum.rule(
+    "row_sparse",
+    out=lambda axis, keepdims, exclude: (
+        "row_sparse" if keepdims and axis in (1, (1,)) and not exclude else None
+    ),
+)
+def _(data, *, axis, keepdims, exclude):
+    total = _sum(with_stored(data, data.data * data.data).data, (1,), True).astype(data.dtype)
+    shape = (data.shape[0], *total.shape[1:])
+    return BCOO._trusted(
+        total,
+        data.indices,
+        shape,
+        indices_sorted=data.indices_sorted,
+        unique_indices=data.unique_indices,
+    )
+
+
+@square_sum.rule("row_sparse", out="default")
+def _(data, *, axis, keepdims, exclude):
+    axes = axes_of(len(data.shape), axis, exclude)
+    squares = with_data(data, data.data * data.data)
+    return _shaped(_row_sparse_sum(squares, axes), data.shape, axes, keepdims)
+
+
+@square_sum.rule("csr", out="default")
+def _(data, *, axis, keepdims, exclude):
+    axes = axes_of(2, axis, exclude)
+    return _shaped(csr_sum(with_data(data, data.data * data.data), axes), data.shape, axes, keepdims)
+
+
+@operator("norm")
+def norm(
+    data,
+    *,
+    ord: int = 2,
+    axis: Axis = None,
+    out_dtype: str | None = None,
+    keepdims: bool = False,
+):
+    """Computes the L1 or L2 norm over axes.
+
+    Args:
+      data: any shape and storage type.
+      ord: 1 for the sum of absolute values, 2 for the root of the sum of squares.
+      axis: an axis or a tuple of axes; None for all.
+      out_dtype: dtype of the result; None for that of `data`.
+      keepdims: whether the axes stay, with size 1.
+
+    Returns:
+      Dense; a single number has shape (1,).
+
+    Raises:
+      MXNetError: `ord` is neither 1 nor 2.
+    """
+    axes = axes_of(data.ndim, axis)
+    wide = jnp.promote_types(data.dtype, jnp.float32) if is_floating(data) else jnp.float64
+    x = data.astype(wide)
+    if ord == 1:
+        total = jnp.sum(jnp.abs(x), axis=axes, keepdims=keepdims)
+    elif ord == 2:
+        total = _root(jnp.sum(x * x, axis=axes, keepdims=keepdims))
+    else:
+        raise ValueError(f"ord must be 1 or 2, got {ord}")
+    return at_least_1d(total.astype(out_dtype or data.dtype))
+
+
+def _root(x):
+    """The square root, with gradient zero at zero instead of NaN."""
+    safe = jnp.where(x == 0, jnp.ones_like(x), x)
+    return jnp.where(x == 0, jnp.zeros_like(x), jnp.sqrt(safe))
+
+
+for _stype in ("csr", "row_sparse"):
+
+    @norm.rule(_stype, out=lambda axis, **_: "default" if axis in (None, ()) else None)
+    def _(data, *, ord, axis, out_dtype, keepdims):
+        values = with_stored(data, data.data).data
+        total = norm.fn(values, ord=ord, axis=None, out_dtype=out_dtype, keepdims=False)
+        return total.reshape((1,) * len(data.shape) if keepdims else (1,))
+
+
+def _arg(name: str, fn: Callable, says: str) -> None:
+    def meaning(data, *, axis: int | None = None, keepdims: bool = False):
+        flat = data.reshape(-1) if axis is None else data
+        place = fn(flat, axis=0 if axis is None else axis, keepdims=keepdims and axis is not None)
+        return at_least_1d(place.astype(jnp.float32))
+
+    meaning.__doc__ = (
+        f"Finds the place of {says} along an axis; the first of equal ones.\n\n"
+        "Args:\n"
+        "  data: any shape; sparse arrays go dense.\n"
+        "  axis: the axis; None for the flat array.\n"
+        "  keepdims: whether the axis stays, with size 1.\n\n"
+        "Returns:\n"
+        "  float32, dense.\n"
+    )
+    operator(name, differentiable=False)(meaning)
+
+
+_arg("argmax", jnp.argmax, "the maximum")
+_arg("argmin", jnp.argmin, "the minimum")
+
+
+@operator("argmax_channel", differentiable=False)
+def argmax_channel(data):
+    """Finds the place of the maximum along axis 1.
+
+    Args:
+      data: `(n, c)`.
+
+    Returns:
+      `(n,)`, float32.
+    """
+    return jnp.argmax(data, axis=1).astype(jnp.float32)

@@ -1,0 +1,557 @@
+"""Operators that rearrange elements."""
+
+from functools import partial
+from typing import Literal
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from rarefy._ops.defs._numbers import require_same_dtype
+from rarefy._ops.opdef import operator
+
+Shape = tuple[int, ...]
+
+
+def reshaped(shape: Shape, spec: Shape, reverse: bool = False) -> Shape:
+    """The shape that MXNet's reshape codes stand for.
+
+    Args:
+      shape: the shape there is.
+      spec: sizes, or codes: 0 keeps a size; -1 is what is left; -2 keeps all the rest; -3 joins two
+        sizes; -4 splits one into the two that follow, one of which may be -1.
+      reverse: whether the codes are matched from the right.
+
+    Raises:
+      ValueError: the codes do not fit the shape.
+    """
+    if reverse:
+        return reshaped(shape[::-1], _reversed_spec(spec))[::-1]
+    out: list[int] = []
+    at, i = 0, 0
+    try:
+        while i < len(spec):
+            code = spec[i]
+            if code > 0 or code == -1:
+                out.append(code)
+                at += 1
+            elif code == 0:
+                out.append(shape[at])
+                at += 1
+            elif code == -2:
+                out += shape[at:]
+                at = len(shape)
+            elif code == -3:
+                out.append(shape[at] * shape[at + 1])
+                at += 2
+            elif code == -4:
+                left, right = spec[i + 1], spec[i + 2]
+                left = shape[at] // right if left == -1 else left
+                right = shape[at] // left if right == -1 else right
+                if left * right != shape[at]:
+                    raise ValueError
+                out += (left, right)
+                at, i = at + 1, i + 2
+            else:
+                raise ValueError
+            i += 1
+        size, known = int(np.prod(shape, dtype=object)), 1
+        for n in out:
+            known *= n if n != -1 else 1
+        if out.count(-1) > 1 or (out.count(-1) == 1 and (known == 0 or size % known)):
+            raise ValueError
+        out = [size // known if n == -1 else n for n in out]
+        if int(np.prod(out, dtype=object)) != size:
+            raise ValueError
+    except (ValueError, IndexError, ZeroDivisionError):
+        raise ValueError(f"shape {spec} does not fit an array of shape {shape}") from None
+    return tuple(out)
+
+
+def _reversed_spec(spec: Shape) -> Shape:
+    """The codes in the order that fits a reversed shape; -4 keeps in front of its two sizes."""
+    out: list[int] = []
+    i = 0
+    while i < len(spec):
+        if spec[i] == -4:
+            out = [-4, spec[i + 2], spec[i + 1], *out] if i + 2 < len(spec) else [-4, *out]
+            i += 3
+        else:
+            out = [spec[i], *out]
+            i += 1
+    return tuple(out)
+
+
+@operator("Reshape", aliases=("reshape",))
+def reshape(data, *, shape: Shape = (), reverse: bool = False):
+    """Gives an array another shape of as many elements.
+
+    Args:
+      data: any shape; sparse arrays go dense.
+      shape: sizes or codes: 0 keeps a size; -1 is what is left; -2 keeps all the rest; -3 joins two
+        sizes; -4 splits one into the two that follow, one of which may be -1.
+      reverse: whether the codes are matched from the right.
+
+    Returns:
+      dtype of `data`, dense.
+
+    Raises:
+      MXNetError: the codes do not fit.
+    """
+    return data.reshape(reshaped(data.shape, shape, reverse))
+
+
+@operator("Flatten", aliases=("flatten",))
+def flatten(data):
+    """Joins all axes but the first.
+
+    Args:
+      data: `(n, *d)`; sparse arrays go dense.
+
+    Returns:
+      `(n, prod(d))`, dense.
+    """
+    return data.reshape(data.shape[0], -1)
+
+
+@operator("reshape_like")
+def reshape_like(
+    lhs,
+    rhs,
+    *,
+    lhs_begin: int | None = None,
+    lhs_end: int | None = None,
+    rhs_begin: int | None = None,
+    rhs_end: int | None = None,
+):
+    """Gives an array the shape of another, or of some axes of it.
+
+    Args:
+      lhs: the array to reshape.
+      rhs: the array whose shape is taken.
+      lhs_begin, lhs_end: the axes of `lhs` that are replaced; all by default.
+      rhs_begin, rhs_end: the axes of `rhs` that replace them; all by default.
+
+    Returns:
+      dtype of `lhs`, dense.
+    """
+    first, last = slice(lhs_begin, lhs_end).indices(lhs.ndim)[:2]
+    shape = (*lhs.shape[:first], *rhs.shape[rhs_begin:rhs_end], *lhs.shape[last:])
+    return lhs.reshape(shape)
+
+
+@operator("transpose")
+def transpose(data, *, axes: Shape = ()):
+    """Permutes the axes.
+
+    Args:
+      data: any shape; sparse arrays go dense.
+      axes: for each axis of the result the axis of `data`; reversed by default.
+
+    Returns:
+      dtype of `data`, dense.
+    """
+    return jnp.transpose(data, axes or None)
+
+
+@operator("expand_dims")
+def expand_dims(data, *, axis: int):
+    """Adds an axis of size 1.
+
+    Args:
+      data: any shape; sparse arrays go dense.
+      axis: where the new axis stands in the result.
+
+    Returns:
+      dtype of `data`, dense.
+    """
+    return jnp.expand_dims(data, axis)
+
+
+@operator("squeeze")
+def squeeze(data, *, axis: int | Shape | None = None):
+    """Removes axes of size 1.
+
+    Args:
+      data: any shape; sparse arrays go dense.
+      axis: which; None for all.
+
+    Returns:
+      dtype of `data`, dense; at least one axis stays.
+    """
+    out = jnp.squeeze(data, axis)
+    return out.reshape(1) if out.ndim == 0 else out
+
+
+@operator("SwapAxis", aliases=("swapaxes",))
+def swapaxes(data, *, dim1: int = 0, dim2: int = 0):
+    """Exchanges two axes.
+
+    Args:
+      data: any shape; sparse arrays go dense.
+      dim1, dim2: the axes.
+
+    Returns:
+      dtype of `data`, dense.
+    """
+    return jnp.swapaxes(data, dim1, dim2)
+
+
+@operator("Concat", aliases=("concat",))
+def concat(*data, dim: int = 1):
+    """Joins arrays along an axis.
+
+    Args:
+      data: one or more arrays of one dtype whose shapes agree but for `dim`.
+      dim: the axis.
+
+    Returns:
+      Dense.
+
+    Raises:
+      MXNetError: shapes or dtypes do not fit.
+    """
+    require_same_dtype(*data)
+    return jnp.concatenate(data, axis=dim)
+
+
+@operator("stack")
+def stack(*data, axis: int = 0):
+    """Joins arrays along a new axis.
+
+    Args:
+      data: one or more arrays of one shape and dtype.
+      axis: where the new axis stands in the result.
+
+    Returns:
+      Dense.
+
+    Raises:
+      MXNetError: shapes or dtypes differ.
+    """
+    require_same_dtype(*data)
+    return jnp.stack(data, axis=axis)
+
+
+@operator(
+    "SliceChannel",
+    aliases=("split",),
+    results=lambda num_outputs, **_: num_outputs,
+)
+def split(data, *, num_outputs: int, axis: int = 1, squeeze_axis: bool = False):
+    """Cuts an array into equal parts along an axis.
+
+    Args:
+      data: any shape; sparse arrays go dense.
+      num_outputs: how many parts; they divide the axis.
+      axis: the axis.
+      squeeze_axis: whether an axis that has become 1 disappears.
+
+    Returns:
+      The parts, dense.
+
+    Raises:
+      MXNetError: the axis does not divide evenly.
+    """
+    if data.shape[axis] % num_outputs:
+        raise ValueError(
+            f"axis {axis} of size {data.shape[axis]} does not divide into {num_outputs} equal parts"
+        )
+    parts = jnp.split(data, num_outputs, axis)
+    return tuple(jnp.squeeze(p, axis) if squeeze_axis else p for p in parts)
+
+
+@operator("tile")
+def tile(data, *, reps: int | Shape):
+    """Repeats an array as a whole.
+
+    Args:
+      data: any shape; sparse arrays go dense.
+      reps: how often along each axis.
+
+    Returns:
+      dtype of `data`, dense.
+    """
+    return jnp.tile(data, reps)
+
+
+@operator("repeat")
+def repeat(data, *, repeats: int, axis: int | None = None):
+    """Repeats each element.
+
+    Args:
+      data: any shape; sparse arrays go dense.
+      repeats: how often.
+      axis: along which axis; None for the flat array.
+
+    Returns:
+      dtype of `data`, dense.
+    """
+    return jnp.repeat(data, repeats, axis)
+
+
+@operator("Pad", aliases=("pad",))
+def pad(
+    data,
+    *,
+    mode: Literal["constant", "edge", "reflect"] = "constant",
+    pad_width: Shape,
+    constant_value: float = 0.0,
+):
+    """Adds elements around an array.
+
+    Args:
+      data: any shape; sparse arrays go dense.
+      mode: 'constant', 'edge' (the outermost element) or 'reflect'.
+      pad_width: for each axis how many before and how many after.
+      constant_value: of mode 'constant'.
+
+    Returns:
+      dtype of `data`, dense.
+    """
+    if len(pad_width) != 2 * data.ndim:
+        raise ValueError(f"pad_width must hold {2 * data.ndim} numbers; got {len(pad_width)}")
+    widths = tuple(zip(pad_width[::2], pad_width[1::2], strict=True))
+    if mode == "constant":
+        return jnp.pad(data, widths, constant_values=jnp.asarray(constant_value, data.dtype))
+    return jnp.pad(data, widths, mode=mode)
+
+
+@operator("reverse", aliases=("flip",))
+def flip(data, *, axis: int | Shape):
+    """Reverses the order along axes.
+
+    Args:
+      data: any shape; sparse arrays go dense.
+      axis: an axis or a tuple of axes.
+
+    Returns:
+      Shape and dtype of `data`, dense.
+    """
+    return jnp.flip(data, axis)
+
+
+@operator("broadcast_to")
+def broadcast_to(data, *, shape: Shape):
+    """Repeats an array along its axes of size 1.
+
+    Args:
+      data: any shape; sparse arrays go dense.
+      shape: the shape of the result; 0 keeps a size.
+
+    Returns:
+      `shape`, dense.
+    """
+    if len(shape) == data.ndim:
+        shape = tuple(n or have for n, have in zip(shape, data.shape, strict=True))
+    return jnp.broadcast_to(data, shape)
+
+
+@operator("broadcast_axis", aliases=("broadcast_axes",))
+def broadcast_axis(data, *, axis: int | Shape = (), size: int | Shape = ()):
+    """Repeats an array along given axes of size 1.
+
+    Args:
+      data: any shape; sparse arrays go dense.
+      axis: an axis or a tuple of axes, of size 1.
+      size: their sizes in the result.
+
+    Returns:
+      dtype of `data`, dense.
+    """
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    sizes = size if isinstance(size, tuple) else (size,)
+    shape = list(data.shape)
+    for a, n in zip(axes, sizes, strict=True):
+        if shape[a] != 1:
+            raise ValueError(f"axis {a} has size {shape[a]}; only an axis of size 1 is repeated")
+        shape[a] = n
+    return jnp.broadcast_to(data, shape)
+
+
+@operator("broadcast_like")
+def broadcast_like(lhs, rhs, *, lhs_axes: Shape | None = None, rhs_axes: Shape | None = None):
+    """Repeats an array to the shape of another.
+
+    Args:
+      lhs: the array to repeat.
+      rhs: the array whose shape is taken.
+      lhs_axes, rhs_axes: the axes concerned; all by default.
+
+    Returns:
+      dtype of `lhs`, dense.
+    """
+    if lhs_axes is None or rhs_axes is None:
+        return jnp.broadcast_to(lhs, rhs.shape)
+    shape = list(lhs.shape)
+    for a, b in zip(lhs_axes, rhs_axes, strict=True):
+        shape[a] = rhs.shape[b]
+    return jnp.broadcast_to(lhs, shape)
+
+
+@operator("shape_array", differentiable=False)
+def shape_array(data):
+    """The shape of an array, as an array.
+
+    Args:
+      data: any shape.
+
+    Returns:
+      `(ndim,)`, int64.
+    """
+    return jnp.asarray(data.shape, jnp.int64)
+
+
+@operator("size_array", differentiable=False)
+def size_array(data):
+    """The number of elements of an array, as an array.
+
+    Args:
+      data: any shape.
+
+    Returns:
+      `(1,)`, int64.
+    """
+    return jnp.asarray([data.size], jnp.int64)
+
+
+@operator("diag")
+def diag(data, *, k: int = 0, axis1: int = 0, axis2: int = 1):
+    """The diagonal of a matrix, or the diagonal matrix of a vector.
+
+    Args:
+      data: any shape; sparse arrays go dense.
+      k: which diagonal; above the main one where positive.
+      axis1, axis2: the axes of the matrix.
+
+    Returns:
+      dtype of `data`, dense.
+    """
+    return jnp.diag(data, k) if data.ndim == 1 else jnp.diagonal(data, k, axis1, axis2)
+
+
+@partial(jax.jit, static_argnames=("sizes", "steps"))
+def take_block(data, starts, *, sizes: Shape, steps: Shape):
+    """The elements `starts + i * steps` for `i < sizes`; starts are operands, so that a window that
+    moves compiles once."""
+    spans = [(n - 1) * abs(s) + 1 if n else 0 for n, s in zip(sizes, steps, strict=True)]
+    lows = [
+        starts[i] - (n - 1) * abs(s) if s < 0 and n else starts[i]
+        for i, (n, s) in enumerate(zip(sizes, steps, strict=True))
+    ]
+    block = lax.dynamic_slice(data, lows, spans)
+    strides = [abs(s) for s in steps]
+    if any(s != 1 for s in strides):
+        block = lax.slice(block, (0,) * block.ndim, block.shape, strides)
+    backwards = tuple(i for i, s in enumerate(steps) if s < 0)
+    return lax.rev(block, backwards) if backwards else block
+
+
+@partial(jax.jit, static_argnames=("shape", "steps"))
+def _block_back(cotangent, starts, *, shape: Shape, steps: Shape):
+    """The transpose of `take_block`."""
+    like = jax.ShapeDtypeStruct(shape, cotangent.dtype)
+    take = partial(take_block, starts=starts, sizes=cotangent.shape, steps=steps)
+    (out,) = jax.linear_transpose(take, like)(cotangent)
+    return out
+
+
+def spans_of(shape: Shape, begin, end, step=()) -> tuple[Shape, Shape, Shape]:
+    """Starts, sizes and steps of a basic slice over the first axes of an array.
+
+    Raises:
+      ValueError: there are more limits than axes, or a step is zero.
+    """
+    if not len(begin) == len(end) <= len(shape) or (step and len(step) != len(begin)):
+        raise ValueError(
+            f"begin {begin}, end {end} and step {step} must be of one length, at most {len(shape)}"
+        )
+    starts, sizes, steps = [], [], []
+    for i, n in enumerate(shape):
+        b, e = (begin[i], end[i]) if i < len(begin) else (None, None)
+        s = (step[i] if i < len(step) else None) or 1
+        where = range(*slice(b, e, s).indices(n))
+        starts.append(where.start)
+        sizes.append(len(where))
+        steps.append(s)
+    return tuple(starts), tuple(sizes), tuple(steps)
+
+
+@operator("slice", aliases=("crop",), eager=True)
+def slice_(data, *, begin: tuple, end: tuple, step: tuple = ()):
+    """Takes a block of an array.
+
+    Args:
+      data: any shape; csr stays csr.
+      begin: for the first axes where the block begins; None for the start, negative from the end.
+      end: where it ends.
+      step: how far apart its elements lie; None for 1.
+
+    Returns:
+      dtype of `data`.
+
+    Raises:
+      MXNetError: there are more limits than axes.
+    """
+    starts, sizes, steps = spans_of(data.shape, begin, end, step)
+    return take_block(data, np.asarray(starts, np.int64), sizes=sizes, steps=steps)
+
+
+@slice_.gradient("default")
+def _(want, inputs, output, cotangent, *, begin, end, step):
+    (data,) = inputs
+    starts, _, steps = spans_of(data.shape, begin, end, step)
+    starts = np.asarray(starts, np.int64)
+    return (_block_back(cotangent, starts, shape=data.shape, steps=steps),)
+
+
+def along_axis(shape: Shape, axis: int, begin: int, end: int | None) -> tuple[tuple, tuple]:
+    """The limits of `slice` for one axis."""
+    axis = axis + len(shape) if axis < 0 else axis
+    if not 0 <= axis < len(shape):
+        raise ValueError(f"axis {axis} is out of range for {len(shape)} dimensions")
+    return (*(None,) * axis, begin), (*(None,) * axis, end)
+
+
+@operator("slice_axis", eager=True)
+def slice_axis(data, *, axis: int, begin: int, end: int | None):
+    """Takes a block along one axis.
+
+    Args:
+      data: any shape; csr stays csr.
+      axis: the axis.
+      begin: where the block begins; negative from the end.
+      end: where it ends; None for the end of the axis.
+
+    Returns:
+      dtype of `data`.
+
+    Raises:
+      MXNetError: the axis does not exist.
+    """
+    first, last = along_axis(data.shape, axis, begin, end)
+    return slice_.fn(data, begin=first, end=last)
+
+
+@slice_axis.gradient("default")
+def _(want, inputs, output, cotangent, *, axis, begin, end):
+    first, last = along_axis(inputs[0].shape, axis, begin, end)
+    back = slice_.gradients[("default",)]
+    return back(want, inputs, output, cotangent, begin=first, end=last, step=())
+
+
+@operator("slice_like")
+def slice_like(data, shape_like, *, axes: Shape = ()):
+    """Cuts an array to the shape of another.
+
+    Args:
+      data: any shape; sparse arrays go dense.
+      shape_like: the array whose shape is taken.
+      axes: the axes that are cut; all by default.
+
+    Returns:
+      dtype of `data`, dense.
+    """
+    cut = [a + data.ndim if a < 0 else a for a in axes] or range(data.ndim)
+    return data[tuple(slice(shape_like.shape[a] if a in cut else None) for a in range(data.ndim))]

@@ -1,0 +1,105 @@
+"""Operators about storage: conversion and the choice of rows."""
+
+from rarefy._ops.defs._ids import as_ids, padded_ids, require_ids
+from rarefy._ops.defs._sparse import empty_row_sparse, toward
+from rarefy._ops.opdef import operator
+from rarefy._ops.places import rows_at, rows_of, with_data
+from rarefy._ops.storage import SType, convert, count_stored, is_traced, to_dense
+from rarefy.sparse._row_sparse import retain
+
+
+@operator("cast_storage", eager=True)
+def cast_storage(data, *, stype: SType):
+    """Converts an array to a storage type.
+
+    Args:
+      data: any storage type. csr and row_sparse do not convert to each other.
+      stype: 'default', 'csr' (two dimensions) or 'row_sparse' (one dimension or more).
+
+    Returns:
+      Shape and dtype of `data`. Zeros of a dense array (for row_sparse: rows of zeros) are not stored.
+
+    Raises:
+      MXNetError: the storage type is unknown, needs other dimensions, or cannot be had from this one.
+
+    Cost: O(size of the dense form).
+    """
+    return convert(data, stype)
+
+
+def _stored_as(stype: SType) -> SType:
+    return stype
+
+
+for _have, _other in (("csr", "row_sparse"), ("row_sparse", "csr")):
+
+    @cast_storage.rule(_have, out=lambda stype: "default" if stype == "default" else None)
+    def _(data, *, stype):
+        return to_dense(data)
+
+    @cast_storage.rule(_have, out=lambda stype, have=_have: have if stype == have else None)
+    def _(data, *, stype):
+        return data
+
+    @cast_storage.rule(_have, out=lambda stype, other=_other: stype if stype == other else None)
+    def _(data, *, stype, have=_have):
+        raise ValueError(
+            f"{have} does not convert to {stype}; convert to 'default' first if the dense array fits"
+        )
+
+
+@cast_storage.rule("default", out=_stored_as, eager=True)
+def _(data, *, stype):
+    return convert(data, stype)
+
+
+def _cast_back(want, inputs, output, cotangent, *, stype):
+    return (toward(want[0], inputs[0], cotangent),)
+
+
+for _stype in ("default", "csr", "row_sparse"):
+    cast_storage.gradient(_stype)(_cast_back)
+
+
+def _check_retain(values, params) -> None:
+    data, indices = values
+    require_ids("indices", indices, data.shape[0], "rows of data")
+
+
+@operator("_sparse_retain", aliases=("retain",), eager=True, check=_check_retain)
+def sparse_retain(data, indices):
+    """Keeps the rows that are named and drops the others.
+
+    Args:
+      data: row_sparse `(n, *d)`.
+      indices: `(k,)`, any numeric dtype: row ids in any order; repeated ones count once.
+
+    Returns:
+      row_sparse `(n, *d)`: exactly the named rows, ascending; those that `data` lacks are zero. Where
+      `data` stores nothing the result stores nothing.
+
+    Raises:
+      MXNetError: `data` is not row_sparse, or an id is outside `[0, n)`.
+
+    Cost: O(k * (log(rows stored) + prod(d))).
+    """
+    raise TypeError(
+        "retain takes a row_sparse array; convert with tostype('row_sparse'), or use take for the "
+        "rows of a dense array"
+    )
+
+
+@sparse_retain.rule("row_sparse", "default", out="row_sparse", eager=True)
+def _(data, indices):
+    n = data.shape[0]
+    if not is_traced(data) and count_stored(data) == 0:
+        return empty_row_sparse(data.shape, data.dtype)
+    return retain(data, padded_ids(as_ids(indices, n).reshape(-1), n))
+
+
+@sparse_retain.gradient("row_sparse", "default")
+def _(want, inputs, output, cotangent):
+    """The named rows that `data` stores get their cotangent; others none."""
+    if want[0] is None:
+        return None, None
+    return with_data(output, rows_at(cotangent, rows_of(output))), None

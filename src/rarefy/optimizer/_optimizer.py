@@ -1,0 +1,378 @@
+"""What every optimizer shares: counts, learning rates, weight decay, storage types of states."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rarefy._ops.defs.optimizer_update import copy_rows
+from rarefy._ops.opdef import Operator
+from rarefy._ops.precision import wide
+from rarefy._ops.storage import SType, Value, stype_of
+from rarefy.nd._handle import Handle
+from rarefy.nd._invoke import invoke
+from rarefy.sparse import BCOO
+from rarefy.sparse._row_sparse import row_sparse, row_sparse_rows
+
+State = Any
+"""What `create_state` returns: None, an array, or a (nested) tuple of arrays."""
+
+Hyper = Mapping[str, Any]
+"""The numbers of one update by name: Python floats, or scalars of a trace."""
+
+T = TypeVar("T", bound=type)
+
+_NARROW = (np.dtype("float16"), np.dtype(jnp.bfloat16))
+
+
+class Optimizer:
+    """Base of the optimizers; keeps MXNet's names.
+
+    An optimizer of one's own overrides `create_state` and either `apply` (and `hyper`, where it has
+    further numbers), which also serves compiled steps, or, as in MXNet, `update`.
+
+    Args:
+      rescale_grad: factor on gradients before anything else; often one over the batch size.
+      param_idx2name: name of each parameter by index. Names that do not end in `_weight` or `_gamma`
+        get no weight decay unless `set_wd_mult` says otherwise.
+      wd: weight decay; what it means is each optimizer's own.
+      clip_gradient: bound on the absolute value of each element of a gradient, after it is rescaled;
+        None or 0 for none.
+      learning_rate: 0.01 by default, or the scheduler's.
+      lr_scheduler: gives the learning rate from the number of updates.
+      sym: a symbol whose variables' `__lr_mult__` and `__wd_mult__` attributes are used.
+      begin_num_update: number of updates that counting begins after.
+      multi_precision: whether a weight of 16 bits is updated through a float32 copy of it.
+      param_dict: parameters by index; their `lr_mult` and `wd_mult` are used.
+
+    Attributes:
+      num_update: the largest number of updates that any parameter has had.
+      lr_mult, wd_mult: factors on learning rate and weight decay, by name or index.
+    """
+
+    opt_registry: ClassVar[dict[str, type["Optimizer"]]] = {}
+
+    def __init__(
+        self,
+        rescale_grad: float = 1.0,
+        param_idx2name: Mapping[Any, str] | None = None,
+        wd: float = 0.0,
+        clip_gradient: float | None = None,
+        learning_rate: float | None = None,
+        lr_scheduler: Any = None,
+        sym: Any = None,
+        begin_num_update: int = 0,
+        multi_precision: bool = False,
+        param_dict: Mapping[Any, Any] | None = None,
+    ):
+        if param_idx2name is not None and not isinstance(param_idx2name, Mapping):
+            raise TypeError(
+                f"param_idx2name must map indices to names; got {type(param_idx2name).__name__}"
+            )
+        self.rescale_grad = rescale_grad
+        self.lr_scheduler = lr_scheduler
+        self.lr = learning_rate
+        if lr_scheduler is None:
+            self.lr = 0.01 if learning_rate is None else learning_rate
+        elif learning_rate is not None:
+            _set_base_lr(lr_scheduler, learning_rate)
+        self.wd = wd
+        self.clip_gradient = clip_gradient
+        self.multi_precision = multi_precision
+        self.begin_num_update = begin_num_update
+        self.num_update = begin_num_update
+        self._index_update_count: dict[Any, int] = {}
+        self.idx2name = dict(param_idx2name or {})
+        self.param_dict = dict(param_dict or {})
+        self.sym_info = (sym.attr_dict(), sym.list_arguments()) if sym is not None else ()
+        self.lr_mult: dict[Any, float] = {}
+        self.wd_mult: dict[Any, float] = {}
+        self.set_lr_mult({})
+        self.set_wd_mult({})
+
+    @staticmethod
+    def register(klass: T) -> T:
+        """Registers a class under its name in lower case, for `create`; usable as a decorator."""
+        name = klass.__name__.lower()
+        if name in Optimizer.opt_registry:
+            warnings.warn(f"optimizer {name!r} is registered again", stacklevel=2)
+        Optimizer.opt_registry[name] = klass
+        return klass
+
+    @staticmethod
+    def create_optimizer(name: str, **kwargs: Any) -> "Optimizer":
+        """Makes an optimizer by its name, in any case.
+
+        Raises:
+          ValueError: there is no optimizer of this name.
+        """
+        try:
+            klass = Optimizer.opt_registry[name.lower()]
+        except KeyError:
+            known = ", ".join(sorted(Optimizer.opt_registry))
+            raise ValueError(f"there is no optimizer {name!r}; there are {known}") from None
+        return klass(**kwargs)
+
+    # Learning rate and weight decay.
+
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate of the next update, without factors of a parameter."""
+        return self.lr if self.lr_scheduler is None else self.lr_scheduler(self.num_update)
+
+    def set_learning_rate(self, lr: float) -> None:
+        """Sets the learning rate.
+
+        Raises:
+          UserWarning: a scheduler gives it.
+        """
+        if self.lr_scheduler is not None:
+            raise UserWarning(
+                "the learning rate is given by the scheduler; set lr_scheduler.base_lr, or make the "
+                "optimizer without lr_scheduler"
+            )
+        self.lr = lr
+
+    def set_lr_mult(self, args_lr_mult: Mapping[Any, float]) -> None:
+        """Sets factors on the learning rate, by parameter name or index."""
+        self.lr_mult = {**self._symbol_mult("__lr_mult__"), **args_lr_mult}
+
+    def set_wd_mult(self, args_wd_mult: Mapping[Any, float]) -> None:
+        """Sets factors on weight decay, by parameter name or index.
+
+        A known name that does not end in `_weight` or `_gamma` has the factor 0 by default.
+        """
+        plain = {n: 0.0 for n in self.idx2name.values() if not n.endswith(("_weight", "_gamma"))}
+        self.wd_mult = {**plain, **self._symbol_mult("__wd_mult__"), **args_wd_mult}
+
+    def _symbol_mult(self, attribute: str) -> dict[str, float]:
+        if not self.sym_info:
+            return {}
+        attributes, arguments = self.sym_info
+        return {
+            name: float(attributes[name][attribute])
+            for name in arguments
+            if attribute in attributes.get(name, {})
+        }
+
+    def _get_lr(self, index: Any) -> float:
+        """The learning rate of a parameter now."""
+        return self._factor(index, "lr_mult", self.lr_mult) * self.learning_rate
+
+    def _get_wd(self, index: Any) -> float:
+        """The weight decay of a parameter."""
+        return self._factor(index, "wd_mult", self.wd_mult) * self.wd
+
+    def _factor(self, index: Any, attribute: str, factors: Mapping[Any, float]) -> float:
+        if index in self.param_dict:
+            return getattr(self.param_dict[index], attribute)
+        if index in factors:
+            return factors[index]
+        return factors.get(self.idx2name.get(index), 1.0)
+
+    def _update_count(self, index: Any) -> None:
+        """Counts an update of a parameter, or of each of a list."""
+        for i in index if isinstance(index, list | tuple) else (index,):
+            self._index_update_count[i] = 1 + self._index_update_count.get(
+                i, self.begin_num_update
+            )
+            self.num_update = max(self.num_update, self._index_update_count[i])
+
+    # Updates.
+
+    def create_state(self, index: Any, weight: Handle) -> State:
+        """Makes the state of a parameter: None, an array or a tuple of arrays. None here."""
+        return None
+
+    def create_state_multi_precision(self, index: Any, weight: Handle) -> State:
+        """Makes the state of a parameter; for a weight of 16 bits with `multi_precision`, that of its
+        float32 copy together with the copy."""
+        if self._is_narrow(weight):
+            copy = _wrap_copy(weight, jnp.float32)
+            return self._join(copy, self.create_state(index, copy))
+        if not self.multi_precision and np.dtype(weight._value.dtype) in _NARROW:
+            warnings.warn(
+                f"{type(self).__name__} updates a {weight._value.dtype} weight in its own precision, "
+                "which loses small steps; consider multi_precision=True",
+                stacklevel=2,
+            )
+        return self.create_state(index, weight)
+
+    def hyper(self, index: Any) -> dict[str, float]:
+        """Counts an update and returns its numbers: all that may change from step to step.
+
+        Args:
+          index: the parameter.
+
+        Returns:
+          Floats by name, as `apply` takes them.
+        """
+        self._update_count(index)
+        clip = self.clip_gradient
+        return {
+            "lr": float(self._get_lr(index)),
+            "wd": float(self._get_wd(index)),
+            "rescale_grad": float(self.rescale_grad),
+            "clip_gradient": float(clip) if clip else -1.0,
+        }
+
+    def apply(self, index: Any, weight: Handle, grad: Handle, state: State, hyper: Hyper) -> None:
+        """Updates a weight and its state in place with given numbers.
+
+        Runs eagerly and in a trace. It counts nothing and reads nothing of the optimizer that may
+        change from step to step.
+
+        Args:
+          index: the parameter.
+          weight: the parameter's array.
+          grad: its gradient.
+          state: from `create_state`.
+          hyper: from `hyper`; the numbers may be traced.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no compiled update (apply)")
+
+    def update(self, index: Any, weight: Any, grad: Any, state: State) -> None:
+        """Updates a parameter in place.
+
+        Args:
+          index: the parameter, or a list of them; then the rest are lists too.
+          weight: its array, default or row_sparse.
+          grad: its gradient, default or row_sparse. One without rows counts as an update too.
+          state: from `create_state`.
+
+        Raises:
+          MXNetError: shapes or dtypes do not fit.
+          ValueError: a row_sparse weight does not store a row that the gradient has.
+        """
+        if isinstance(index, list | tuple):
+            for one in zip(index, weight, grad, state, strict=True):
+                self.update(*one)
+            return
+        if stype_of(weight._value) == "row_sparse":
+            _check_rows_stored(index, weight._value, grad._value)
+        self.apply(index, weight, grad, state, self.hyper(index))
+
+    def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: State) -> None:
+        """Updates a parameter, through its float32 copy where `create_state_multi_precision` made one."""
+        if isinstance(index, list | tuple):
+            for one in zip(index, weight, grad, state, strict=True):
+                self.update_multi_precision(*one)
+            return
+        if not self._is_narrow(weight):
+            self.update(index, weight, grad, state)
+            return
+        copy, inner = self._split(state)
+        self.update(index, copy, grad, inner)
+        lazy = bool(getattr(self, "lazy_update", False))
+        invoke(copy_rows, [weight, copy, grad], {"lazy_update": lazy}, out=weight)
+
+    def _is_narrow(self, weight: Handle) -> bool:
+        return self.multi_precision and np.dtype(weight._value.dtype) in _NARROW
+
+    def _join(self, copy: Handle, state: State) -> State:
+        """The state of a weight that has a float32 copy; `_split` takes it apart."""
+        return (copy, state)
+
+    def _split(self, state: State) -> tuple[Handle, State]:
+        return state
+
+    # Checkpoints.
+
+    def state_dict(self) -> dict[str, Any]:
+        """The counts and the learning rate, as data for a checkpoint (JSON can hold it)."""
+        return {
+            "optimizer": type(self).__name__.lower(),
+            "learning_rate": None if self.lr is None else float(self.lr),
+            "begin_num_update": self.begin_num_update,
+            "num_update": self.num_update,
+            "update_counts": [[i, n] for i, n in self._index_update_count.items()],
+        }
+
+    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        """Goes on from what `state_dict` returned.
+
+        Raises:
+          ValueError: it belongs to another kind of optimizer.
+        """
+        mine = type(self).__name__.lower()
+        if saved["optimizer"] != mine:
+            raise ValueError(f"the saved state is of optimizer {saved['optimizer']!r}, this is {mine!r}")
+        if saved["learning_rate"] is not None:
+            self.lr = saved["learning_rate"]
+            if self.lr_scheduler is not None:
+                self.lr_scheduler.base_lr = self.lr
+        self.begin_num_update = saved["begin_num_update"]
+        self.num_update = saved["num_update"]
+        self._index_update_count = {i: n for i, n in saved["update_counts"]}
+
+
+def _set_base_lr(scheduler: Any, learning_rate: float) -> None:
+    if scheduler.base_lr != learning_rate:
+        effect = (
+            f"replaces the scheduler's base_lr={scheduler.base_lr}"
+            if getattr(scheduler, "follows_base_lr", True)
+            else f"has no effect on a {type(scheduler).__name__}; its own base_lr holds"
+        )
+        warnings.warn(f"learning_rate={learning_rate} {effect}", stacklevel=4)
+    scheduler.base_lr = learning_rate
+
+
+register = Optimizer.register
+create = Optimizer.create_optimizer
+
+
+def run_update(
+    op: Operator,
+    weight: Handle,
+    grad: Handle,
+    states: Sequence[Handle],
+    hyper: Hyper,
+    lazy_update: bool,
+) -> None:
+    """Runs an update operator in place."""
+    invoke(op, [weight, grad, *states], {**hyper, "lazy_update": lazy_update}, out=weight)
+
+
+def zeros_like(weight: Handle, stype: SType) -> Handle:
+    """A state of zeros of the weight's shape and dtype: without rows where it is row_sparse."""
+    value = weight._value
+    with wide():
+        if stype == "row_sparse":
+            assert isinstance(value, BCOO)
+            data = jnp.zeros((0, *value.shape[1:]), value.dtype)
+            rows = jnp.zeros(0, value.indices.dtype)
+            return Handle._wrap(row_sparse(data, rows, value.shape))
+        return Handle._wrap(jnp.zeros(value.shape, value.dtype))
+
+
+def _wrap_copy(weight: Handle, dtype: Any) -> Handle:
+    with wide():
+        return Handle._wrap(jax.tree.map(jnp.copy, weight._value.astype(dtype)))
+
+
+def _check_rows_stored(index: Any, weight: Value, grad: Value) -> None:
+    """Refuses a gradient with rows that a row_sparse weight has no place for."""
+    assert isinstance(weight, BCOO)
+    n, have = weight.shape[0], row_sparse_rows(weight)
+    if any(isinstance(x, jax.core.Tracer) for x in (have, *jax.tree.leaves(grad))):
+        return
+    stored = np.asarray(have)
+    stored = stored[stored < n]
+    if len(stored) == n:
+        return
+    if isinstance(grad, BCOO):
+        rows = np.asarray(row_sparse_rows(grad))
+        missing = np.setdiff1d(rows[rows < n], stored)
+    else:
+        missing = np.setdiff1d(np.arange(n), stored)
+    if len(missing):
+        raise ValueError(
+            f"parameter {index} is row_sparse and stores {len(stored)} of {n} rows; its gradient has "
+            f"row {missing[0]}, which is not among them. Rows are never added to a weight: make it with "
+            "all rows that training will touch, as nd.ones(shape).tostype('row_sparse') does"
+        )
+
+

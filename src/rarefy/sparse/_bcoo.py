@@ -1,0 +1,486 @@
+"""BCOO: batched coordinate layout."""
+
+import operator
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax import numpy as jnp
+
+from rarefy.sparse import _dot, _entries, _layout, _slicing
+from rarefy.sparse._base import JAXSparse
+from rarefy.sparse._check import as_data, as_indices, as_shape, check_bcoo
+from rarefy.sparse._index import index_dtype_for
+from rarefy.sparse._vmap import register
+
+Shape = tuple[int, ...]
+
+
+@jax.tree_util.register_pytree_with_keys_class
+class BCOO(JAXSparse):
+    """A sparse array that stores coordinates, with the conventions of JAX.
+
+    The dimensions are of three kinds, in this order: `n_batch` batch dimensions, over which the pattern
+    may vary but has the same number of slots; `n_sparse` sparse ones, which the coordinates index;
+    `n_dense` dense ones, stored whole.
+
+    An entry with a coordinate out of range is padding and counts for nothing; by convention it has
+    every coordinate equal to the size of its dimension, value zero, and comes last. Order is free and
+    repeated entries add up, unless the flags promise otherwise.
+
+    >>> m = BCOO.fromdense(jnp.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> m
+    BCOO(float32[2, 2], nse=2)
+
+    Attributes:
+      data: `(*batch, nse, *dense)`; a batch axis may be 1 and then stands for all.
+      indices: `(*batch, nse, n_sparse)`, integer; a batch axis may be 1.
+      shape: the shape of the array.
+      indices_sorted: whether the entries of each batch are sorted by coordinates.
+      unique_indices: whether no cell is stored twice, padding apart.
+    """
+
+    data: jax.Array
+    indices: jax.Array
+    shape: Shape
+    indices_sorted: bool
+    unique_indices: bool
+
+    def __init__(
+        self,
+        args: tuple[Any, Any],
+        *,
+        shape: Sequence[int],
+        indices_sorted: bool = False,
+        unique_indices: bool = False,
+    ):
+        """Makes a BCOO of its buffers and checks them; the values of indices only if concrete.
+
+        Args:
+          args: `(data, indices)`, array-like, shapes as above.
+          shape: shape of the array.
+          indices_sorted: a promise.
+          unique_indices: a promise.
+
+        Raises:
+          TypeError: indices are not integers.
+          ValueError: the shapes do not agree; a coordinate is negative or exceeds the size of its
+            dimension (equal to it is padding).
+        """
+        data, indices = args
+        self.shape = as_shape("BCOO", shape)
+        self.data = as_data("BCOO", data)
+        given = indices if hasattr(indices, "ndim") else np.asarray(indices)
+        n_batch = given.ndim - 2
+        n_sparse = given.shape[-1] if given.ndim else 0
+        self.indices = as_indices(
+            "BCOO", "indices", given, self.shape[max(n_batch, 0) : max(n_batch, 0) + n_sparse]
+        )
+        check_bcoo("BCOO", self.data, self.indices, self.shape)
+        self.indices_sorted = bool(indices_sorted)
+        self.unique_indices = bool(unique_indices)
+
+    @classmethod
+    def _trusted(
+        cls,
+        data: Any,
+        indices: Any,
+        shape: Shape,
+        indices_sorted: bool = False,
+        unique_indices: bool = False,
+    ) -> "BCOO":
+        self = object.__new__(cls)
+        self.data, self.indices, self.shape = data, indices, shape
+        self.indices_sorted, self.unique_indices = indices_sorted, unique_indices
+        return self
+
+    def _with_buffers(self, data: Any, indices: Any, *, shape: Shape | None = None) -> "BCOO":
+        """The same with other buffers, for changes that keep order and uniqueness."""
+        shape = self.shape if shape is None else shape
+        return BCOO._trusted(data, indices, shape, self.indices_sorted, self.unique_indices)
+
+    # Pytree.
+
+    def tree_flatten(self) -> tuple[tuple[Any, Any], dict[str, Any]]:
+        return (self.data, self.indices), {
+            "shape": self.shape,
+            "indices_sorted": self.indices_sorted,
+            "unique_indices": self.unique_indices,
+        }
+
+    def tree_flatten_with_keys(self):
+        key = jax.tree_util.GetAttrKey
+        (data, indices), aux = self.tree_flatten()
+        return ((key("data"), data), (key("indices"), indices)), aux
+
+    @classmethod
+    def tree_unflatten(cls, aux: dict[str, Any], children: Sequence[Any]) -> "BCOO":
+        data, indices = children
+        self = cls._trusted(data, indices, **aux)
+        if hasattr(data, "ndim") and hasattr(indices, "ndim") and indices.ndim >= 2:
+            n_batch = indices.ndim - 2
+            rank = data.ndim - 1 + indices.shape[-1]
+            self.shape = _layout.mapped_shape(self.shape, rank, n_batch, data, indices)
+        return self
+
+    # Properties.
+
+    @property
+    def nse(self) -> int:
+        return self.indices.shape[-2]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.data.dtype
+
+    @property
+    def n_batch(self) -> int:
+        """Number of batch dimensions."""
+        return self.indices.ndim - 2
+
+    @property
+    def n_sparse(self) -> int:
+        """Number of sparse dimensions."""
+        return self.indices.shape[-1]
+
+    @property
+    def n_dense(self) -> int:
+        """Number of dense dimensions."""
+        return self.data.ndim - 1 - self.n_batch
+
+    def _layout(self) -> Sequence[tuple[str, int]]:
+        if self.n_batch + self.n_sparse + self.n_dense != len(self.shape):
+            raise ValueError("buffers and shape do not agree")
+        return ("n_batch", self.n_batch), ("n_dense", self.n_dense)
+
+    # From and to other forms.
+
+    @classmethod
+    def fromdense(
+        cls,
+        mat: Any,
+        *,
+        nse: int | None = None,
+        index_dtype: Any = np.int32,
+        n_dense: int = 0,
+        n_batch: int = 0,
+    ) -> "BCOO":
+        """Stores the non-zero cells of a dense array, sorted and unique.
+
+        Args:
+          mat: dense, `(*batch, *sparse, *dense)`.
+          nse: number of slots in each batch; None: as many as needed, which must be known now.
+          index_dtype: integer type of the indices.
+          n_dense: how many trailing dimensions to store whole.
+          n_batch: how many leading dimensions are batch dimensions.
+
+        Raises:
+          ValueError: the dimensions do not add up, or `nse` is too small for a concrete `mat`. Where
+            `mat` is traced the cells beyond `nse` are left out.
+          jax.errors.ConcretizationTypeError: `nse` is None under `jit`.
+        """
+        mat = mat if isinstance(mat, jax.Array) else jnp.asarray(mat)
+        data, indices = _layout.fromdense("BCOO", mat, nse, index_dtype, n_batch, n_dense)
+        return cls._trusted(data, indices, mat.shape, True, True)
+
+    @classmethod
+    def from_scipy_sparse(
+        cls, mat: Any, *, index_dtype: Any = None, n_dense: int = 0, n_batch: int = 0
+    ) -> "BCOO":
+        """Makes a BCOO of a SciPy sparse matrix or array, keeping its entries in their order.
+
+        Args:
+          mat: any SciPy sparse format.
+          index_dtype: type of the indices; None: int32, or int64 where the shape needs it.
+          n_dense, n_batch: only 0; use `update_layout` afterwards.
+
+        Raises:
+          NotImplementedError: `n_dense` or `n_batch` is not 0.
+        """
+        if n_dense or n_batch:
+            raise NotImplementedError(
+                "BCOO.from_scipy_sparse with nonzero n_dense/n_batch; use update_layout afterwards"
+            )
+        canonical = mat.format == "csr" and mat.has_canonical_format
+        coo = mat.tocoo()
+        dtype = index_dtype_for(*mat.shape) if index_dtype is None else np.dtype(index_dtype)
+        indices = np.stack([np.asarray(c) for c in coo.coords], axis=-1).astype(dtype)
+        return cls(
+            (coo.data, indices),
+            shape=mat.shape,
+            indices_sorted=canonical,
+            unique_indices=canonical,
+        )
+
+    def to_scipy_sparse(self) -> Any:
+        """Makes a `scipy.sparse.coo_array` without the padding; waits for the values.
+
+        Raises:
+          ValueError: there are batch or dense dimensions.
+        """
+        from scipy.sparse import coo_array
+
+        if self.n_batch or self.n_dense:
+            raise ValueError(
+                f"to_scipy_sparse: {self!r} has batch or dense dimensions; "
+                f"use update_layout(n_batch=0, n_dense=0) first"
+            )
+        indices, data = np.asarray(self.indices), np.asarray(self.data)
+        real = (indices >= 0).all(axis=1) & (indices < np.asarray(self.shape)).all(axis=1)
+        return coo_array((data[real], tuple(indices[real].T)), shape=self.shape)
+
+    @classmethod
+    def from_jax(cls, mat: Any) -> "BCOO":
+        """Takes over one of JAX's own sparse arrays: BCOO, BCSR, COO, CSR or CSC, without a copy."""
+        return cls._trusted(*_layout.bcoo_parts_of_jax(mat))
+
+    def to_jax(self) -> Any:
+        """Makes a `jax.experimental.sparse.BCOO` of the same buffers."""
+        return _layout.jax_class("BCOO")(
+            (self.data, self.indices),
+            shape=self.shape,
+            indices_sorted=self.indices_sorted,
+            unique_indices=self.unique_indices,
+        )
+
+    def todense(self) -> jax.Array:
+        return _entries.todense(self.data, self.indices, shape=self.shape)
+
+    def astype(self, dtype: Any) -> "BCOO":
+        """The same with stored values of another type."""
+        return self._with_buffers(self.data.astype(dtype), self.indices)
+
+    # Order and layout.
+
+    def sort_indices(self) -> "BCOO":
+        """Sorts the entries of each batch by coordinates, padding last; equal ones keep order."""
+        data, indices = _entries.sort_indices(self.data, self.indices, shape=self.shape)
+        return BCOO._trusted(data, indices, self.shape, True, self.unique_indices)
+
+    def sum_duplicates(self, nse: int | None = None, remove_zeros: bool = True) -> "BCOO":
+        """Adds up repeated entries; the result is sorted and unique.
+
+        Args:
+          nse: slots of the result in each batch; None: as many as needed, which must be known now.
+          remove_zeros: whether entries of value zero are dropped (before adding up).
+
+        Raises:
+          ValueError: `nse` is None under `jit`, or too small where that can be known now.
+        """
+        data, indices = _layout.sum_duplicates(
+            "bcoo_sum_duplicates",
+            (self.data, self.indices),
+            self.shape,
+            nse,
+            remove_zeros,
+            self.indices_sorted,
+        )
+        return BCOO._trusted(data, indices, self.shape, True, True)
+
+    def update_layout(
+        self,
+        *,
+        n_batch: int | None = None,
+        n_dense: int | None = None,
+        on_inefficient: str | None = "error",
+    ) -> "BCOO":
+        """Changes how many dimensions are batch and dense ones.
+
+        Args:
+          n_batch, n_dense: the new numbers; None: as they are.
+          on_inefficient: what to do where the new layout stores much more: "error", "warn" or None.
+
+        Raises:
+          SparseEfficiencyError: the new layout is inefficient and `on_inefficient` is "error".
+          ValueError: the numbers do not fit the shape.
+        """
+        n_batch = self.n_batch if n_batch is None else operator.index(n_batch)
+        n_dense = self.n_dense if n_dense is None else operator.index(n_dense)
+        if (n_batch, n_dense) == (self.n_batch, self.n_dense):
+            return self
+        data, indices = _layout.update_layout(
+            self.data, self.indices, self.shape, n_batch, n_dense, on_inefficient
+        )
+        return BCOO._trusted(data, indices, self.shape)
+
+    def transpose(self, axes: Sequence[int] | None = None) -> "BCOO":
+        """Permutes dimensions within their kind.
+
+        Raises:
+          TypeError: `axes` is no permutation.
+          NotImplementedError: it mixes batch, sparse and dense dimensions; use `update_layout` first.
+        """
+        permutation = _layout.permutation_of(axes, self.n_batch, self.n_sparse, self.n_dense)
+        if permutation == tuple(range(self.ndim)):
+            return self
+        data, indices = _entries.transpose(
+            self.data, self.indices, shape=self.shape, permutation=permutation
+        )
+        shape = tuple(self.shape[p] for p in permutation)
+        sparse = permutation[self.n_batch : self.n_batch + self.n_sparse]
+        is_sorted = self.indices_sorted and list(sparse) == sorted(sparse)
+        return BCOO._trusted(data, indices, shape, is_sorted, self.unique_indices)
+
+    # Reductions and products.
+
+    def sum(self, axis: int | Sequence[int] | None = None) -> Any:
+        """Sums over `axis`: a BCOO of the rest, or a dense scalar where nothing is left."""
+        axes = _layout.canonical_axes(axis, self.ndim)
+        if not axes:
+            return self
+        data, indices = _entries.reduce_sum(self.data, self.indices, shape=self.shape, axes=axes)
+        shape = tuple(s for d, s in enumerate(self.shape) if d not in axes)
+        total = BCOO._trusted(data, indices, shape)
+        return total if shape else total.todense()
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, JAXSparse):
+            return NotImplemented
+        other = other if isinstance(other, jax.Array) else jnp.asarray(other)
+        plan = _dot.matmul_plan(self.shape, other.shape)
+        return plan.finish(self._dot_general(other, plan.dimension_numbers))
+
+    def __rmatmul__(self, other: Any) -> Any:
+        other = other if isinstance(other, jax.Array) else jnp.asarray(other)
+        plan = _dot.matmul_plan(other.shape, self.shape)
+        return plan.finish(self._rdot_general(other, plan.dimension_numbers))
+
+    def _dot_general(self, other: Any, dimension_numbers: Any, out_dtype: Any = None) -> jax.Array:
+        return _dot.coo_dot_general(
+            self.data,
+            self.indices,
+            other,
+            shape=self.shape,
+            dimension_numbers=_dot.canonical_dimension_numbers(dimension_numbers),
+            is_sorted=self.indices_sorted,
+            out_dtype=out_dtype,
+        )
+
+    def _rdot_general(self, other: Any, dimension_numbers: Any, out_dtype: Any = None) -> jax.Array:
+        return _dot.dense_dot_general_coo(
+            other,
+            self.data,
+            self.indices,
+            shape=self.shape,
+            dimension_numbers=_dot.canonical_dimension_numbers(dimension_numbers),
+            is_sorted=self.indices_sorted,
+            out_dtype=out_dtype,
+        )
+
+    # Elementwise.
+
+    def __neg__(self) -> "BCOO":
+        return self._with_buffers(-self.data, self.indices)
+
+    def __pos__(self) -> "BCOO":
+        return self
+
+    def __abs__(self) -> "BCOO":
+        if not self.unique_indices:
+            raise NotImplementedError(
+                "abs of a BCOO whose entries may repeat; call sum_duplicates() first"
+            )
+        return self._with_buffers(abs(self.data), self.indices)
+
+    def __mul__(self, other: Any) -> "BCOO":
+        if isinstance(other, JAXSparse):
+            return NotImplemented
+        other = _as_operand(other)
+        if other.ndim == 0:
+            return self._with_buffers(self.data * other, self.indices)
+        values = self._extract("multiplication", other)
+        return self._with_buffers(_entries.multiply(self.data, values), self.indices)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> "BCOO":
+        if isinstance(other, JAXSparse):
+            raise NotImplementedError(
+                "Division by a sparse array is not implemented because it would result in dense "
+                "output. If this is your intent, use sparse.todense() to convert your arguments to a "
+                "dense array."
+            )
+        other = _as_operand(other)
+        if other.ndim == 0:
+            return self._with_buffers(self.data / other, self.indices)
+        real = self._extract("division", jnp.ones_like(other, shape=(1,) * other.ndim))
+        values = jnp.where(real != 0, self._extract("division", other), 1)
+        return self._with_buffers(_entries.divide(self.data, values), self.indices)
+
+    def _extract(self, what: str, other: jax.Array) -> jax.Array:
+        shape = np.broadcast_shapes(self.shape, other.shape)
+        if shape != self.shape:
+            raise NotImplementedError(
+                f"{what} of sparse {self.shape} and dense {other.shape} is implemented only where "
+                f"the result has the shape of the sparse operand; got {shape}"
+            )
+        other = other.reshape((1,) * (self.ndim - other.ndim) + other.shape)
+        return _entries.extract(self.indices, other, shape=self.shape)
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, BCOO):
+            return _add(self, other)
+        if isinstance(other, JAXSparse):
+            return NotImplemented
+        other = _as_operand(other)
+        if np.broadcast_shapes(self.shape, other.shape) != other.shape:
+            raise NotImplementedError(
+                f"Addition between a sparse array of shape {self.shape} and a dense array of shape "
+                f"{other.shape} is not implemented where the output is larger than the dense "
+                f"operand. This prevents silent densification; use .todense() if it is your intent."
+            )
+        return self.todense() + other
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self + (-other if isinstance(other, JAXSparse) else -_as_operand(other))
+
+    def __rsub__(self, other: Any) -> Any:
+        return (-self) + other
+
+    def __getitem__(self, item: Any) -> "BCOO":
+        """Basic indexing: integers, slices, `...` and None.
+
+        Raises:
+          IndexError: too many indices.
+          NotImplementedError: an index is an array.
+        """
+        plan = _slicing.plan_of(item, self.shape)
+        data, indices, shape = _slicing.take(self.data, self.indices, shape=self.shape, plan=plan)
+        return BCOO._trusted(data, indices, shape)
+
+    def __iter__(self) -> Iterator["BCOO"]:
+        return (self[i] for i in range(len(self)))
+
+    def _no_comparison(self, other: Any) -> Any:
+        raise NotImplementedError(
+            "comparison of a sparse array is not implemented because it would result in dense "
+            "output. If this is your intent, use sparse.todense() to convert your arguments to dense "
+            "matrices."
+        )
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_comparison
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+
+def _as_operand(value: Any) -> jax.Array:
+    return value if isinstance(value, jax.Array) else jnp.asarray(value)
+
+
+def _add(a: BCOO, b: BCOO) -> BCOO:
+    if a.shape != b.shape:
+        raise ValueError(f"add: the shapes of sparse operands must be equal, got {a.shape} and {b.shape}")
+    if a.indices is b.indices and a.n_dense == b.n_dense:
+        return a._with_buffers(a.data + b.data, a.indices)
+    n_batch, n_dense = min(a.n_batch, b.n_batch), min(a.n_dense, b.n_dense)
+    a = a.update_layout(n_batch=n_batch, n_dense=n_dense)
+    b = b.update_layout(n_batch=n_batch, n_dense=n_dense)
+    data, indices = _entries.concatenate_entries(
+        (a.data, b.data), (a.indices, b.indices), shape=a.shape
+    )
+    return BCOO._trusted(data, indices, a.shape)
+
+
+register(BCOO)

@@ -1,0 +1,426 @@
+"""BCSR: batched compressed sparse row layout."""
+
+import operator
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+from jax import numpy as jnp
+
+from rarefy.sparse import _dot, _layout, _rows, _slicing
+from rarefy.sparse._base import JAXSparse
+from rarefy.sparse._bcoo import BCOO
+from rarefy.sparse._check import as_data, as_indices, as_shape, check_bcsr
+from rarefy.sparse._index import index_dtype_for
+from rarefy.sparse._vmap import register
+
+Shape = tuple[int, ...]
+
+
+@jax.tree_util.register_pytree_with_keys_class
+class BCSR(JAXSparse):
+    """A sparse array that stores rows one after another, with the conventions of JAX.
+
+    The dimensions are `n_batch` batch dimensions, two sparse ones (rows, columns) and `n_dense` dense
+    ones, in this order. Row `i` has the entries from `indptr[i]` to `indptr[i + 1]`.
+
+    Slots from `indptr[-1]` on, and entries whose column is the number of columns, are padding and count
+    for nothing. Order within a row is free and repeated columns add up, unless the flags promise
+    otherwise.
+
+    >>> m = BCSR.fromdense(jnp.array([[0.0, 1.0], [2.0, 0.0]]))
+    >>> m
+    BCSR(float32[2, 2], nse=2)
+
+    Attributes:
+      data: `(*batch, nse, *dense)`; a batch axis may be 1 and then stands for all.
+      indices: `(*batch, nse)`, integer: columns; a batch axis may be 1.
+      indptr: `(*batch, m + 1)`, integer; a batch axis may be 1.
+      shape: the shape of the array, `(*batch, m, n, *dense)`.
+      indices_sorted: whether the columns within each row ascend.
+      unique_indices: whether no cell is stored twice, padding apart.
+    """
+
+    data: jax.Array
+    indices: jax.Array
+    indptr: jax.Array
+    shape: Shape
+    indices_sorted: bool
+    unique_indices: bool
+
+    def __init__(
+        self,
+        args: tuple[Any, Any, Any],
+        *,
+        shape: Sequence[int],
+        indices_sorted: bool = False,
+        unique_indices: bool = False,
+    ):
+        """Makes a BCSR of its buffers and checks them; values of indices and indptr if concrete.
+
+        Args:
+          args: `(data, indices, indptr)`, array-like, shapes as above.
+          shape: shape of the array.
+          indices_sorted: a promise.
+          unique_indices: a promise.
+
+        Raises:
+          TypeError: indices or indptr are not integers.
+          ValueError: the shapes do not agree; a column is negative or exceeds the number of columns
+            (equal to it is padding); indptr does not ascend from 0 to at most nse.
+        """
+        data, indices, indptr = args
+        self.shape = as_shape("BCSR", shape)
+        self.data = as_data("BCSR", data)
+        indices = indices if hasattr(indices, "ndim") else np.asarray(indices)
+        n_columns = self.shape[indices.ndim : indices.ndim + 1]
+        self.indices = as_indices("BCSR", "indices", indices, n_columns)
+        self.indptr = as_indices("BCSR", "indptr", indptr, ())
+        check_bcsr("BCSR", self.data, self.indices, self.indptr, self.shape)
+        self.indices_sorted = bool(indices_sorted)
+        self.unique_indices = bool(unique_indices)
+
+    @classmethod
+    def _trusted(
+        cls,
+        data: Any,
+        indices: Any,
+        indptr: Any,
+        shape: Shape,
+        indices_sorted: bool = False,
+        unique_indices: bool = False,
+    ) -> "BCSR":
+        self = object.__new__(cls)
+        self.data, self.indices, self.indptr, self.shape = data, indices, indptr, shape
+        self.indices_sorted, self.unique_indices = indices_sorted, unique_indices
+        return self
+
+    def _with_buffers(
+        self, data: Any, indices: Any, indptr: Any, *, shape: Shape | None = None
+    ) -> "BCSR":
+        """The same with other buffers, for changes that keep order and uniqueness."""
+        shape = self.shape if shape is None else shape
+        return BCSR._trusted(
+            data, indices, indptr, shape, self.indices_sorted, self.unique_indices
+        )
+
+    def _with_data(self, data: Any) -> "BCSR":
+        return self._with_buffers(data, self.indices, self.indptr)
+
+    # Pytree.
+
+    def tree_flatten(self) -> tuple[tuple[Any, Any, Any], dict[str, Any]]:
+        return (self.data, self.indices, self.indptr), {
+            "shape": self.shape,
+            "indices_sorted": self.indices_sorted,
+            "unique_indices": self.unique_indices,
+        }
+
+    def tree_flatten_with_keys(self):
+        key = jax.tree_util.GetAttrKey
+        (data, indices, indptr), aux = self.tree_flatten()
+        return ((key("data"), data), (key("indices"), indices), (key("indptr"), indptr)), aux
+
+    @classmethod
+    def tree_unflatten(cls, aux: dict[str, Any], children: Sequence[Any]) -> "BCSR":
+        data, indices, indptr = children
+        self = cls._trusted(data, indices, indptr, **aux)
+        if hasattr(data, "ndim") and hasattr(indices, "ndim") and indices.ndim >= 1:
+            n_batch = indices.ndim - 1
+            rank = data.ndim + 1
+            self.shape = _layout.mapped_shape(self.shape, rank, n_batch, data, indices)
+        return self
+
+    # Properties.
+
+    @property
+    def nse(self) -> int:
+        return self.indices.shape[-1]
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.data.dtype
+
+    @property
+    def n_batch(self) -> int:
+        """Number of batch dimensions."""
+        return self.indices.ndim - 1
+
+    @property
+    def n_sparse(self) -> int:
+        """Number of sparse dimensions: always 2."""
+        return 2
+
+    @property
+    def n_dense(self) -> int:
+        """Number of dense dimensions."""
+        return self.data.ndim - 1 - self.n_batch
+
+    @property
+    def _sparse_shape(self) -> Shape:
+        return self.shape[self.n_batch : self.n_batch + 2]
+
+    def _layout(self) -> Sequence[tuple[str, int]]:
+        if self.n_batch + 2 + self.n_dense != len(self.shape):
+            raise ValueError("buffers and shape do not agree")
+        return ("n_batch", self.n_batch), ("n_dense", self.n_dense)
+
+    # From and to other forms.
+
+    @classmethod
+    def fromdense(
+        cls,
+        mat: Any,
+        *,
+        nse: int | None = None,
+        index_dtype: Any = np.int32,
+        n_dense: int = 0,
+        n_batch: int = 0,
+    ) -> "BCSR":
+        """Stores the non-zero cells of a dense array, sorted and unique.
+
+        Args:
+          mat: dense, `(*batch, m, n, *dense)`.
+          nse: number of slots in each batch; None: as many as needed, which must be known now.
+          index_dtype: integer type of indices and indptr.
+          n_dense: how many trailing dimensions to store whole.
+          n_batch: how many leading dimensions are batch dimensions.
+
+        Raises:
+          ValueError: the dimensions do not add up, or `nse` is too small for a concrete `mat`. Where
+            `mat` is traced the cells beyond `nse` are left out.
+          jax.errors.ConcretizationTypeError: `nse` is None under `jit`.
+        """
+        mat = mat if isinstance(mat, jax.Array) else jnp.asarray(mat)
+        if mat.ndim - operator.index(n_batch) - operator.index(n_dense) != 2:
+            raise ValueError(
+                f"BCSR.fromdense: an array of {mat.ndim} dimensions with n_batch={n_batch} and "
+                f"n_dense={n_dense} does not leave two sparse dimensions"
+            )
+        data, indices = _layout.fromdense("BCSR", mat, nse, index_dtype, n_batch, n_dense)
+        indices, indptr = _rows.compress(indices, n_rows=mat.shape[n_batch])
+        return cls._trusted(data, indices, indptr, mat.shape, True, True)
+
+    @classmethod
+    def from_scipy_sparse(
+        cls, mat: Any, *, index_dtype: Any = None, n_dense: int = 0, n_batch: int = 0
+    ) -> "BCSR":
+        """Makes a BCSR of a two-dimensional SciPy sparse matrix or array.
+
+        Args:
+          mat: any SciPy sparse format; csr keeps its entries in their order.
+          index_dtype: type of indices and indptr; None: int32, or int64 where sizes need it.
+          n_dense, n_batch: only 0.
+
+        Raises:
+          NotImplementedError: `n_dense` or `n_batch` is not 0.
+        """
+        if n_dense or n_batch:
+            raise NotImplementedError("BCSR.from_scipy_sparse with nonzero n_dense/n_batch")
+        csr = mat.tocsr()
+        dtype = index_dtype
+        if dtype is None:
+            dtype = index_dtype_for(*mat.shape, int(csr.indptr[-1]))
+        nse = int(csr.indptr[-1])
+        buffers = (csr.data[:nse], csr.indices[:nse].astype(dtype), csr.indptr.astype(dtype))
+        return cls(
+            buffers,
+            shape=mat.shape,
+            indices_sorted=bool(csr.has_sorted_indices),
+            unique_indices=bool(csr.has_canonical_format),
+        )
+
+    def to_scipy_sparse(self) -> Any:
+        """Makes a `scipy.sparse.csr_array` without the padding; waits for the values.
+
+        Raises:
+          ValueError: there are batch or dense dimensions.
+        """
+        from scipy.sparse import csr_array
+
+        if self.n_batch or self.n_dense:
+            raise ValueError(f"to_scipy_sparse: {self!r} has batch or dense dimensions")
+        data, indices, indptr = (np.asarray(b) for b in self._bufs)
+        data, indices = data[: indptr[-1]], indices[: indptr[-1]]
+        real = (indices >= 0) & (indices < self.shape[1])
+        if not real.all():
+            indptr = np.concatenate([[0], np.cumsum(real)])[indptr].astype(indptr.dtype)
+            data, indices = data[real], indices[real]
+        return csr_array((data, indices, indptr), shape=self.shape)
+
+    @classmethod
+    def from_bcoo(cls, arr: BCOO) -> "BCSR":
+        """Makes a BCSR of a BCOO with two sparse dimensions; sorts the entries if need be.
+
+        Raises:
+          ValueError: there are not two sparse dimensions; use `update_layout` first.
+        """
+        if arr.n_sparse != 2:
+            raise ValueError(
+                f"BCSR.from_bcoo: needs two sparse dimensions, got {arr!r} with n_sparse="
+                f"{arr.n_sparse}; use update_layout first"
+            )
+        arr = arr if arr.indices_sorted else arr.sort_indices()
+        indices, indptr = _rows.compress(arr.indices, n_rows=arr.shape[arr.n_batch])
+        return cls._trusted(arr.data, indices, indptr, arr.shape, True, arr.unique_indices)
+
+    def to_bcoo(self) -> BCOO:
+        """Makes a BCOO of the same entries in the same order."""
+        indices = _layout.csr_coordinates(self.indices, self.indptr, shape=self.shape)
+        # Padding inside a row becomes out of order; sorted needs unique, which excludes none of it.
+        return BCOO._trusted(self.data, indices, self.shape, False, self.unique_indices)
+
+    @classmethod
+    def from_jax(cls, mat: Any) -> "BCSR":
+        """Takes over one of JAX's own sparse arrays: BCSR or CSR without a copy, others sorted."""
+        if type(mat).__name__ in ("BCSR", "CSR"):
+            return cls._trusted(*_layout.bcsr_parts_of_jax(mat))
+        return cls.from_bcoo(BCOO.from_jax(mat))
+
+    def to_jax(self) -> Any:
+        """Makes a `jax.experimental.sparse.BCSR` of the same buffers."""
+        return _layout.jax_class("BCSR")(
+            (self.data, self.indices, self.indptr),
+            shape=self.shape,
+            indices_sorted=self.indices_sorted,
+            unique_indices=self.unique_indices,
+        )
+
+    def todense(self) -> jax.Array:
+        return self.to_bcoo().todense()
+
+    def astype(self, dtype: Any) -> "BCSR":
+        """The same with stored values of another type."""
+        return self._with_data(self.data.astype(dtype))
+
+    # Order and layout.
+
+    def sort_indices(self) -> "BCSR":
+        """Sorts the columns within each row, padding last; equal ones keep their order."""
+        if self.indices_sorted:
+            return self
+        return BCSR.from_bcoo(self.to_bcoo())
+
+    def sum_duplicates(self, nse: int | None = None, remove_zeros: bool = True) -> "BCSR":
+        """Adds up repeated entries; the result is sorted and unique. As `BCOO.sum_duplicates`."""
+        return BCSR.from_bcoo(self.to_bcoo().sum_duplicates(nse, remove_zeros))
+
+    def transpose(self, axes: Sequence[int] | None = None) -> "BCSR":
+        """Permutes dimensions within their kind; the default swaps rows and columns of a matrix.
+
+        Raises:
+          TypeError: `axes` is no permutation.
+          NotImplementedError: it mixes batch, sparse and dense dimensions.
+
+        Cost: O(nse + n) for a matrix of n columns.
+        """
+        n_batch = self.n_batch
+        permutation = _layout.permutation_of(axes, n_batch, 2, self.n_dense)
+        if permutation == tuple(range(self.ndim)):
+            return self
+        if permutation == (1, 0):
+            data, indices, indptr = _rows.transpose(*self._bufs, shape=self.shape)
+            shape = self.shape[::-1]
+            return BCSR._trusted(data, indices, indptr, shape, True, self.unique_indices)
+        return BCSR.from_bcoo(self.to_bcoo().transpose(permutation))
+
+    # Reductions and products.
+
+    def sum(self, axis: int | Sequence[int] | None = None) -> Any:
+        """Sums over `axis`: a BCOO of the rest, or a dense scalar where nothing is left."""
+        if not _layout.canonical_axes(axis, self.ndim):
+            return self
+        return self.to_bcoo().sum(axis)
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, JAXSparse):
+            return NotImplemented
+        other = other if isinstance(other, jax.Array) else jnp.asarray(other)
+        plan = _dot.matmul_plan(self.shape, other.shape)
+        return plan.finish(self._dot_general(other, plan.dimension_numbers))
+
+    def __rmatmul__(self, other: Any) -> Any:
+        other = other if isinstance(other, jax.Array) else jnp.asarray(other)
+        plan = _dot.matmul_plan(other.shape, self.shape)
+        return plan.finish(self._rdot_general(other, plan.dimension_numbers))
+
+    def _dot_general(self, other: Any, dimension_numbers: Any, out_dtype: Any = None) -> jax.Array:
+        numbers = _dot.canonical_dimension_numbers(dimension_numbers)
+        options = {"shape": self.shape, "dimension_numbers": numbers, "out_dtype": out_dtype}
+        return _dot.csr_dot_general(*self._bufs, other, **options)
+
+    def _rdot_general(self, other: Any, dimension_numbers: Any, out_dtype: Any = None) -> jax.Array:
+        numbers = _dot.canonical_dimension_numbers(dimension_numbers)
+        options = {"shape": self.shape, "dimension_numbers": numbers, "out_dtype": out_dtype}
+        return _dot.dense_dot_general_csr(other, *self._bufs, **options)
+
+    # Elementwise.
+
+    def __neg__(self) -> "BCSR":
+        return self._with_data(-self.data)
+
+    def __pos__(self) -> "BCSR":
+        return self
+
+    def __abs__(self) -> "BCSR":
+        return self._with_data(abs(self._as_unique_bcoo()).data)
+
+    def _as_unique_bcoo(self) -> BCOO:
+        return self.to_bcoo()
+
+    def __mul__(self, other: Any) -> "BCSR":
+        if isinstance(other, JAXSparse):
+            return NotImplemented
+        if np.ndim(other) == 0:
+            return self._with_data(self.data * other)
+        return self._with_data((self.to_bcoo() * other).data)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> "BCSR":
+        if not isinstance(other, JAXSparse) and np.ndim(other) == 0:
+            return self._with_data(self.data / other)
+        return self._with_data((self.to_bcoo() / other).data)
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, BCSR):
+            if self.shape == other.shape and self._shares_pattern(other):
+                return self._with_data(self.data + other.data)
+            return BCSR.from_bcoo(self.to_bcoo() + other.to_bcoo())
+        if isinstance(other, BCOO):
+            return self.to_bcoo() + other
+        return self.to_bcoo() + other
+
+    __radd__ = __add__
+
+    def _shares_pattern(self, other: "BCSR") -> bool:
+        return self.indices is other.indices and self.indptr is other.indptr
+
+    def __sub__(self, other: Any) -> Any:
+        return self + (-other if isinstance(other, JAXSparse) else -jnp.asarray(other))
+
+    def __rsub__(self, other: Any) -> Any:
+        return (-self) + other
+
+    def __getitem__(self, item: Any) -> Any:
+        """Basic indexing: integers, slices, `...` and None.
+
+        A contiguous range of rows of a matrix is a BCSR and costs O(nse); what else leaves two sparse
+        dimensions is a BCSR, the rest a BCOO.
+
+        Raises:
+          IndexError: too many indices.
+          NotImplementedError: an index is an array.
+        """
+        plan = _slicing.plan_of(item, self.shape)
+        bcoo = self.to_bcoo()
+        data, indices, shape = _slicing.take(bcoo.data, bcoo.indices, shape=self.shape, plan=plan)
+        out = BCOO._trusted(data, indices, shape)
+        return BCSR.from_bcoo(out) if out.n_sparse == 2 else out
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[i] for i in range(len(self)))
+
+
+register(BCSR)

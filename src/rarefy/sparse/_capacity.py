@@ -1,0 +1,142 @@
+"""The capacity ladder: how many slots a sparse value holds, so that few shapes are ever compiled."""
+
+from rarefy.sparse._bcoo import BCOO
+from rarefy.sparse._bcsr import BCSR
+from rarefy.sparse._index import pad_leading, trim_leading
+
+SMALLEST = 16
+LAST_DOUBLING = 2**20
+
+
+def capacity(n: int, limit: int | None = None) -> int:
+    """Rounds a number of stored elements up to the next rung of the ladder.
+
+    The rungs are the powers of two from 16 to 2**20 and from there 1, 1.25, 1.5 and 1.75 times a
+    power of two, so that a big buffer wastes at most a fifth of its slots.
+
+    Args:
+      n: how many elements must fit; not negative.
+      limit: the most that can ever be stored, such as the number of rows. None: no limit.
+
+    Returns:
+      The smallest rung `>= n`, or `limit` where that is smaller.
+
+    Raises:
+      ValueError: `n` is negative or exceeds `limit`.
+    """
+    if n < 0:
+        raise ValueError(f"capacity: n must not be negative, got {n}")
+    if limit is not None and n > limit:
+        raise ValueError(f"capacity: n {n} exceeds the limit {limit}")
+    rung = max(SMALLEST, 1 << max(n - 1, 0).bit_length())
+    if rung > LAST_DOUBLING:
+        step = rung // 8
+        rung = -(-n // step) * step
+    return rung if limit is None else min(rung, limit)
+
+
+def pad_csr(value: BCSR, nse: int) -> BCSR:
+    """Gives a csr matrix room for `nse` entries; the new slots are padding.
+
+    Args:
+      value: BCSR of shape `(m, n)` without batch or dense dimensions.
+      nse: the new number of slots, at least `value.nse`.
+
+    Returns:
+      BCSR of the same shape and order: padding has column `n` and value zero.
+
+    Raises:
+      ValueError: `nse < value.nse`.
+    """
+    _require_csr("pad_csr", value)
+    if nse < value.nse:
+        raise ValueError(f"pad_csr: nse {nse} is less than the {value.nse} slots there are")
+    return BCSR._trusted(
+        pad_leading(value.data, nse, 0),
+        pad_leading(value.indices, nse, value.shape[1]),
+        value.indptr,
+        value.shape,
+        indices_sorted=value.indices_sorted,
+        unique_indices=value.unique_indices,
+    )
+
+
+def trim_csr(value: BCSR, nse: int) -> BCSR:
+    """Keeps the first `nse` slots of a csr matrix, of which `indptr[-1]` must not need more.
+
+    Args:
+      value: BCSR of shape `(m, n)` without batch or dense dimensions.
+      nse: the new number of slots, at most `value.nse`. That no element is lost is the caller's
+        business: it depends on values, which may be traced.
+
+    Raises:
+      ValueError: `nse > value.nse`.
+    """
+    _require_csr("trim_csr", value)
+    if nse > value.nse:
+        raise ValueError(f"trim_csr: nse {nse} exceeds the {value.nse} slots there are")
+    return BCSR._trusted(
+        trim_leading(value.data, nse),
+        trim_leading(value.indices, nse),
+        value.indptr,
+        value.shape,
+        indices_sorted=value.indices_sorted,
+        unique_indices=value.unique_indices,
+    )
+
+
+def pad_row_sparse(value: BCOO, nse: int) -> BCOO:
+    """Gives a row_sparse value room for `nse` rows; the new slots are padding.
+
+    Args:
+      value: BCOO of shape `(n, *d)` with one sparse dimension, rows sorted and unique.
+      nse: the new number of slots, at least `value.nse`.
+
+    Returns:
+      BCOO of the same shape and order: padding has row `n` and zero data.
+
+    Raises:
+      ValueError: `nse < value.nse`.
+    """
+    _require_row_sparse("pad_row_sparse", value)
+    if nse < value.nse:
+        raise ValueError(f"pad_row_sparse: nse {nse} is less than the {value.nse} slots there are")
+    return BCOO._trusted(
+        pad_leading(value.data, nse, 0),
+        pad_leading(value.indices, nse, value.shape[0]),
+        value.shape,
+        indices_sorted=value.indices_sorted,
+        unique_indices=value.unique_indices,
+    )
+
+
+def trim_row_sparse(value: BCOO, nse: int) -> BCOO:
+    """Keeps the first `nse` slots of a row_sparse value; the rest must be padding.
+
+    Args:
+      value: BCOO of shape `(n, *d)` with one sparse dimension, rows sorted and unique.
+      nse: the new number of slots, at most `value.nse`. That no row is lost is the caller's business.
+
+    Raises:
+      ValueError: `nse > value.nse`.
+    """
+    _require_row_sparse("trim_row_sparse", value)
+    if nse > value.nse:
+        raise ValueError(f"trim_row_sparse: nse {nse} exceeds the {value.nse} slots there are")
+    return BCOO._trusted(
+        trim_leading(value.data, nse),
+        trim_leading(value.indices, nse),
+        value.shape,
+        indices_sorted=value.indices_sorted,
+        unique_indices=value.unique_indices,
+    )
+
+
+def _require_csr(name: str, value: BCSR) -> None:
+    if not isinstance(value, BCSR) or value.n_batch or value.n_dense:
+        raise TypeError(f"{name}: expected a BCSR without batch or dense dimensions, got {value!r}")
+
+
+def _require_row_sparse(name: str, value: BCOO) -> None:
+    if not isinstance(value, BCOO) or value.n_batch or value.n_sparse != 1:
+        raise TypeError(f"{name}: expected a BCOO with one sparse dimension, got {value!r}")

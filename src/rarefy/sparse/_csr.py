@@ -1,0 +1,375 @@
+"""csr matrices: BCSR without batch or dense dimensions, and what a matrix library needs of them.
+
+Every function here costs O(nse) and may be compiled: the slots of a result follow from shapes and
+static arguments alone. Where a result is canonical its columns ascend in each row without repeats and
+its padding comes last.
+"""
+
+import operator
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import numpy as np
+from jax import lax
+from jax import numpy as jnp
+
+from rarefy.sparse import _dot, _entries, _layout, _rows
+from rarefy.sparse._bcoo import BCOO
+from rarefy.sparse._bcsr import BCSR
+from rarefy.sparse._check import check_bcsr
+from rarefy.sparse._index import as_kernel_index, index_dtype_for, row_of_entry
+
+
+def is_csr(value: Any) -> bool:
+    """Whether `value` is a BCSR without batch and dense dimensions."""
+    return isinstance(value, BCSR) and value.n_batch == 0 and value.n_dense == 0
+
+
+def nnz(value: BCSR | BCOO) -> int:
+    """Counts the stored elements of a value, padding apart; waits for its indices.
+
+    Raises:
+      jax.errors.ConcretizationTypeError: the value is traced.
+    """
+    if isinstance(value, BCSR) and value.n_batch == 0:
+        indices, indptr = np.asarray(value.indices), np.asarray(value.indptr)
+        real = indices[: indptr[-1]] if indptr.size else indices[:0]
+        return int(np.count_nonzero((real >= 0) & (real < value.shape[1])))
+    bcoo = value.to_bcoo() if isinstance(value, BCSR) else value
+    sizes = np.asarray(bcoo.shape[bcoo.n_batch : bcoo.n_batch + bcoo.n_sparse])
+    indices = np.asarray(bcoo.indices)
+    real = ((indices >= 0) & (indices < sizes)).all(axis=-1)
+    return int(np.broadcast_to(real, (*bcoo.shape[: bcoo.n_batch], bcoo.nse)).sum())
+
+
+def csr_dot(csr: BCSR, dense: Any) -> jax.Array:
+    """Multiplies a csr matrix `(m, n)` by a dense `(n, *k)`, giving a dense `(m, *k)`."""
+    dense = jnp.asarray(dense)
+    _check_align("csr_dot", csr, dense, 1)
+    return _dot.csr_dot(*csr._bufs, dense, shape=csr.shape)
+
+
+def csr_t_dot(csr: BCSR, dense: Any) -> jax.Array:
+    """Multiplies the transpose of a csr matrix `(m, n)` by a dense `(m, *k)`: dense `(n, *k)`."""
+    dense = jnp.asarray(dense)
+    _check_align("csr_t_dot", csr, dense, 0)
+    return _dot.csr_t_dot(*csr._bufs, dense, shape=csr.shape)
+
+
+def _check_align(name: str, csr: BCSR, dense: jax.Array, axis: int) -> None:
+    if dense.ndim == 0 or dense.shape[0] != csr.shape[axis]:
+        side = "columns" if axis else "rows"
+        raise ValueError(
+            f"{name}: csr {csr.shape} and dense {dense.shape} do not align; the {side} of csr "
+            f"({csr.shape[axis]}) must equal the rows of dense"
+        )
+
+
+def csr_from_dense(dense: Any, capacity: int) -> BCSR:
+    """Stores the non-zero cells of a dense matrix.
+
+    Args:
+      dense: `(m, n)`.
+      capacity: slots of the result; cells beyond it are left out, so it must be at least the number of
+        non-zero cells.
+
+    Returns:
+      Canonical csr.
+
+    Cost: O(m * n).
+    """
+    dense = jnp.asarray(dense)
+    dtype = index_dtype_for(*dense.shape, capacity)
+    data, indices = _entries.fromdense(
+        dense, nse=capacity, n_batch=0, n_dense=0, index_dtype=dtype
+    )
+    columns, indptr = _rows.compress(indices, n_rows=dense.shape[0])
+    return BCSR._trusted(data, columns, indptr, dense.shape, True, True)
+
+
+def csr_to_dense(csr: BCSR) -> jax.Array:
+    """Makes the dense matrix `(m, n)`; repeats add up."""
+    return csr.todense()
+
+
+def canonical_csr(csr: BCSR, *, drop_zeros: bool = False, nse: int | None = None) -> BCSR:
+    """Sorts the columns of each row, adds up repeats and moves padding to the end.
+
+    Args:
+      csr: any order, repeats and padding allowed.
+      drop_zeros: whether to drop elements whose sum is zero.
+      nse: slots of the result; None: as many as `csr` has. Must be enough.
+
+    Returns:
+      Canonical csr.
+    """
+    nse = csr.nse if nse is None else nse
+    coordinates = _layout.csr_coordinates(csr.indices, csr.indptr, shape=csr.shape)
+    data, columns, indptr = _merge(
+        csr.data, coordinates, shape=csr.shape, nse=nse, drop_zeros=drop_zeros
+    )
+    return BCSR._trusted(data, columns, indptr, csr.shape, True, True)
+
+
+def csr_add(a: BCSR, b: BCSR, *, drop_zeros: bool = False) -> BCSR:
+    """Adds two csr matrices.
+
+    Args:
+      a, b: csr of one shape, any order, repeats and padding allowed.
+      drop_zeros: whether to drop elements whose sum is zero, as MXNet and SciPy do.
+
+    Returns:
+      Canonical csr with the elements of either, of `a.nse + b.nse` slots.
+    """
+    _check_same_shape("csr_add", a, b)
+    dtype = jnp.result_type(a.dtype, b.dtype)
+    coordinates = jnp.concatenate(
+        [_layout.csr_coordinates(v.indices, v.indptr, shape=v.shape) for v in (a, b)]
+    )
+    values = jnp.concatenate([a.data.astype(dtype), b.data.astype(dtype)])
+    data, columns, indptr = _merge(
+        values, coordinates, shape=a.shape, nse=a.nse + b.nse, drop_zeros=drop_zeros
+    )
+    return BCSR._trusted(data, columns, indptr, a.shape, True, True)
+
+
+@partial(jax.jit, static_argnames=("shape", "nse", "drop_zeros"), inline=True)
+def _merge(data, coordinates, *, shape, nse, drop_zeros):
+    data, coordinates, _ = _entries.sum_duplicates(
+        data, coordinates, shape=shape, nse=nse, remove_zeros=False, is_sorted=False
+    )
+    if drop_zeros:
+        data, coordinates = _compact(data, coordinates, data != 0, shape=shape, nse=nse)
+    columns, indptr = _rows.compress(coordinates, n_rows=shape[0])
+    return data, columns, indptr
+
+
+def _compact(data, coordinates, keep, *, shape, nse: int):
+    """Moves the kept entries to the front in their order; the rest is padding."""
+    slot = jnp.where(keep, jnp.cumsum(keep, dtype=jnp.int32) - 1, nse)
+    limit = np.asarray(shape, coordinates.dtype)
+    out = jnp.broadcast_to(limit, (nse, 2)).at[slot].set(coordinates, mode="drop")
+    return jnp.zeros(nse, data.dtype).at[slot].set(data, mode="drop"), out
+
+
+def csr_multiply(a: BCSR, b: BCSR) -> BCSR:
+    """Multiplies two csr matrices elementwise.
+
+    Args:
+      a, b: csr of one shape, any order, repeats and padding allowed.
+
+    Returns:
+      Canonical csr with the elements that both store, of `min(a.nse, b.nse)` slots.
+    """
+    _check_same_shape("csr_multiply", a, b)
+    a, b = (v if v.unique_indices else canonical_csr(v) for v in (a, b))
+    data, columns, indptr = _multiply(a._bufs, b._bufs, shape=a.shape)
+    return BCSR._trusted(data, columns, indptr, a.shape, True, True)
+
+
+@partial(jax.jit, static_argnames="shape", inline=True)
+def _multiply(a, b, *, shape):
+    dtype = jnp.result_type(a[0], b[0])
+    nse = min(a[0].shape[0], b[0].shape[0])
+    coordinates = jnp.concatenate(
+        [_layout.csr_coordinates(indices, indptr, shape=shape) for _, indices, indptr in (a, b)]
+    )
+    values = jnp.concatenate([a[0].astype(dtype), b[0].astype(dtype)])
+    data, coordinates = _entries.sort_indices(values, coordinates, shape=shape)
+    if data.shape[0] < 2:
+        data, coordinates = data[:0], coordinates[:0]
+    else:
+        pair = (coordinates[1:] == coordinates[:-1]).all(axis=1) & (coordinates[1:, 0] < shape[0])
+        data, coordinates = _compact(
+            data[1:] * data[:-1], coordinates[1:], pair, shape=shape, nse=nse
+        )
+    columns, indptr = _rows.compress(coordinates, n_rows=shape[0])
+    return data, columns, indptr
+
+
+def _check_same_shape(name: str, a: BCSR, b: BCSR) -> None:
+    for value in (a, b):
+        if not is_csr(value):
+            raise TypeError(f"{name}: expected csr matrices, got {value!r}")
+    if a.shape != b.shape:
+        raise ValueError(f"{name}: shapes differ: {a.shape} and {b.shape}")
+
+
+def csr_sum(csr: BCSR, axis: int) -> jax.Array:
+    """Sums a csr matrix `(m, n)` over `axis` 0 or 1, giving a dense `(n,)` or `(m,)`."""
+    axis = operator.index(axis) % 2
+    ones = jnp.ones(csr.shape[axis], csr.dtype)
+    return csr_dot(csr, ones) if axis == 1 else csr_t_dot(csr, ones)
+
+
+def rows_nnz(csr: BCSR, begin: int, end: int) -> int:
+    """Counts the slots that rows `begin` to `end` occupy; waits for indptr."""
+    indptr = np.asarray(csr.indptr)
+    return int(indptr[end] - indptr[begin])
+
+
+def slice_rows(csr: BCSR, begin: int, end: int, *, nse: int | None = None) -> BCSR:
+    """Takes the rows from `begin` to `end`.
+
+    Args:
+      csr: `(m, n)`.
+      begin, end: `0 <= begin <= end <= m`, Python integers.
+      nse: slots of the result, at least `rows_nnz(csr, begin, end)`; None: as many as `csr` has.
+
+    Returns:
+      csr of shape `(end - begin, n)` with its entries in their order.
+
+    Raises:
+      ValueError: the bounds are out of range.
+
+    Cost: O(nse + end - begin) for the `nse` of the result.
+    """
+    begin, end = operator.index(begin), operator.index(end)
+    if not 0 <= begin <= end <= csr.shape[0]:
+        raise ValueError(f"slice_rows: rows {begin} to {end} are not within 0 to {csr.shape[0]}")
+    nse = csr.nse if nse is None else min(nse, csr.nse)
+    shape = (end - begin, csr.shape[1])
+    buffers = _slice_rows(
+        *csr._bufs, begin, n_rows=shape[0], nse=nse, n_columns=shape[1]
+    )
+    return BCSR._trusted(*buffers, shape, csr.indices_sorted, csr.unique_indices)
+
+
+@partial(jax.jit, static_argnames=("n_rows", "nse", "n_columns"), inline=True)
+def _slice_rows(data, indices, indptr, begin, *, n_rows, nse, n_columns):
+    indices, indptr = as_kernel_index(indices, indptr)
+    indptr = lax.dynamic_slice_in_dim(indptr, begin, n_rows + 1)
+    first = indptr[0]
+    indptr = indptr - first
+    # Near the end a slice of nse slots begins before `first`; the overhang is moved to its end.
+    at = jnp.minimum(first, data.shape[0] - nse)
+
+    def window(buffer):
+        part = lax.dynamic_slice_in_dim(buffer, at, nse)
+        return lax.dynamic_slice_in_dim(jnp.concatenate([part, part]), first - at, nse)
+
+    real = lax.iota(indptr.dtype, nse) < indptr[-1]
+    indices = jnp.where(real, window(indices), n_columns)
+    return jnp.where(real, window(data), 0), indices, indptr
+
+
+def take_csr_rows(csr: BCSR, ids: Any, nse: int) -> BCSR:
+    """Takes rows of a csr matrix by number.
+
+    Args:
+      csr: `(m, n)`.
+      ids: `(k,)`, integer, within `[0, m)`; any order, repeats allowed. An id out of range gives an
+        empty row.
+      nse: slots of the result; entries beyond it are left out.
+
+    Returns:
+      csr of shape `(k, n)`.
+
+    Cost: O(nse + k).
+    """
+    ids = jnp.asarray(ids)
+    buffers = _take_rows(*csr._bufs, ids, nse=nse, n_columns=csr.shape[1])
+    shape = (ids.shape[0], csr.shape[1])
+    return BCSR._trusted(*buffers, shape, csr.indices_sorted, csr.unique_indices)
+
+
+@partial(jax.jit, static_argnames=("nse", "n_columns"), inline=True)
+def _take_rows(data, indices, indptr, ids, *, nse, n_columns):
+    indices, indptr, ids = as_kernel_index(indices, indptr, ids)
+    m = indptr.shape[0] - 1
+    known = (ids >= 0) & (ids < m)
+    starts = jnp.where(known, indptr.at[ids].get(mode="clip"), 0)
+    ends = jnp.where(known, indptr.at[ids + 1].get(mode="clip"), 0)
+    out_indptr = jnp.concatenate([jnp.zeros(1, indptr.dtype), jnp.cumsum(ends - starts)])
+    out_indptr = jnp.minimum(out_indptr, nse).astype(indptr.dtype)
+    row = row_of_entry(out_indptr, nse)
+    slot = lax.iota(indptr.dtype, nse)
+    source = slot + (starts - out_indptr[:-1]).at[row].get(mode="clip")
+    source = jnp.where(slot < out_indptr[-1], source, data.shape[0])
+    columns = indices.at[source].get(mode="fill", fill_value=n_columns)
+    return data.at[source].get(mode="fill", fill_value=0), columns, out_indptr
+
+
+def concat_rows(values: Sequence[BCSR]) -> BCSR:
+    """Puts csr matrices below one another.
+
+    Args:
+      values: csr matrices with equally many columns; at least one.
+
+    Returns:
+      csr with as many slots as all together, padding last.
+    """
+    if not values or any(not is_csr(v) for v in values):
+        raise TypeError(f"concat_rows: expected csr matrices, got {list(values)!r}")
+    n_columns = values[0].shape[1]
+    if any(v.shape[1] != n_columns for v in values):
+        raise ValueError(f"concat_rows: widths differ: {[v.shape for v in values]}")
+    buffers = _concat_rows([v._bufs for v in values], n_columns=n_columns)
+    return BCSR._trusted(
+        *buffers,
+        (sum(v.shape[0] for v in values), n_columns),
+        all(v.indices_sorted for v in values),
+        all(v.unique_indices for v in values),
+    )
+
+
+@partial(jax.jit, static_argnames="n_columns", inline=True)
+def _concat_rows(values, *, n_columns):
+    dtype = jnp.result_type(*(data for data, _, _ in values))
+    index = as_kernel_index(*(i for _, indices, indptr in values for i in (indices, indptr)))
+    total = sum(data.shape[0] for data, _, _ in values)
+    data = jnp.zeros(total, dtype)
+    columns = jnp.full(total, n_columns, index[0].dtype)
+    first = jnp.zeros((), index[0].dtype)
+    indptr = [first[None]]
+    # Each part is written over the padding of the one before it.
+    for k, (part, _, _) in enumerate(values):
+        part_indices, part_indptr = index[2 * k], index[2 * k + 1]
+        real = lax.iota(part_indptr.dtype, part.shape[0]) < part_indptr[-1]
+        part = jnp.where(real, part, 0).astype(dtype)
+        data = lax.dynamic_update_slice_in_dim(data, part, first, 0)
+        part_columns = jnp.where(real, part_indices, n_columns)
+        columns = lax.dynamic_update_slice_in_dim(columns, part_columns, first, 0)
+        indptr.append(part_indptr[1:] + first)
+        first = first + part_indptr[-1]
+    return data, columns, jnp.concatenate(indptr)
+
+
+def check_csr(value: BCSR, full: bool = True) -> None:
+    """Checks the buffers of a csr matrix; waits for their values.
+
+    Args:
+      value: BCSR without batch or dense dimensions.
+      full: whether to check that columns ascend without repeats in each row, not only shapes, indptr
+        and range.
+
+    Raises:
+      ValueError: names the first violation with its place.
+    """
+    if not is_csr(value):
+        raise ValueError(f"check_csr: {value!r} is not a csr matrix")
+    check_bcsr("check_csr", *value._bufs, value.shape)
+    indptr, n = np.asarray(value.indptr), value.shape[1]
+    columns = np.asarray(value.indices)[: indptr[-1]]
+    bad = np.flatnonzero((columns < 0) | (columns >= n))
+    if bad.size:
+        i = int(bad[0])
+        row = int(np.searchsorted(indptr, i, side="right")) - 1
+        raise ValueError(
+            f"check_csr: indices[{i}] (row {row}) is {columns[i]}, expected 0 to {n - 1}"
+        )
+    if not full or columns.size < 2:
+        return
+    begins = np.zeros(columns.size + 1, bool)
+    begins[indptr] = True
+    bad = np.flatnonzero((columns[1:] <= columns[:-1]) & ~begins[1:-1])
+    if bad.size:
+        i = int(bad[0])
+        row = int(np.searchsorted(indptr, i, side="right")) - 1
+        what = "repeats" if columns[i] == columns[i + 1] else "falls"
+        raise ValueError(
+            f"check_csr: columns of row {row} must ascend, but indices {what} at position {i + 1}: "
+            f"{columns[i]}, {columns[i + 1]}; sum_duplicates() sorts and adds up"
+        )

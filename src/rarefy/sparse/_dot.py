@@ -1,0 +1,378 @@
+"""Products of sparse and dense arrays on plain buffers, through the three product primitives."""
+
+import math
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+import jax
+from jax import lax
+from jax import numpy as jnp
+
+from rarefy._primitives.csr_dot_dense import csr_dot_dense
+from rarefy._primitives.csr_t_dot_dense import csr_t_dot_dense
+from rarefy._primitives.group_rows import group_rows
+from rarefy._primitives.take_rows import take_rows
+from rarefy.sparse._entries import cell_ids, coordinates, form_for, layout_of
+from rarefy.sparse._index import (
+    as_kernel_index,
+    in_range,
+    index_dtype_for,
+    row_of_entry,
+    row_starts,
+)
+from rarefy.sparse._layout import csr_coordinates, dense_to_sparse
+
+Shape = tuple[int, ...]
+DimensionNumbers = tuple[
+    tuple[tuple[int, ...], tuple[int, ...]], tuple[tuple[int, ...], tuple[int, ...]]
+]
+
+
+def canonical_dimension_numbers(dimension_numbers: Any) -> DimensionNumbers:
+    """Makes nested tuples of integers, which can be a static argument."""
+    (lhs, rhs), (lhs_batch, rhs_batch) = dimension_numbers
+    return (
+        (tuple(map(int, lhs)), tuple(map(int, rhs))),
+        (tuple(map(int, lhs_batch)), tuple(map(int, rhs_batch))),
+    )
+
+
+class MatmulPlan(NamedTuple):
+    """The `dot_general` that `lhs @ rhs` stands for, and what must be done to its result."""
+
+    dimension_numbers: DimensionNumbers
+    permutation: tuple[int, ...] | None
+    shape: Shape
+
+    def finish(self, out: jax.Array) -> jax.Array:
+        """Brings the result of the `dot_general` into the order of `matmul`."""
+        if self.permutation is None:
+            return out
+        return out.transpose(self.permutation).reshape(self.shape)
+
+
+@lru_cache(maxsize=1024)
+def matmul_plan(lhs: Shape, rhs: Shape) -> MatmulPlan:
+    """Plans `lhs @ rhs` with the rules of NumPy: leading axes are batches and broadcast.
+
+    Raises:
+      ValueError: an operand is a scalar, or batch axes do not broadcast.
+    """
+    if not lhs or not rhs:
+        raise ValueError("matmul: operands must have at least one dimension; use * for a scalar")
+    n_lhs, n_rhs = max(len(lhs) - 2, 0), max(len(rhs) - 2, 0)
+    rank = max(n_lhs, n_rhs)
+    lhs_labels = [*range(rank - n_lhs, rank), rank][: max(len(lhs) - 1, 0)]
+    rhs_labels = [*range(rank - n_rhs, rank), *([rank + 1] if len(rhs) > 1 else [])]
+    pairs = []
+    for label in range(rank - min(n_lhs, n_rhs), rank):
+        i, j = label - rank + n_lhs, label - rank + n_rhs
+        if lhs[i] == rhs[j]:
+            pairs.append((i, j))
+        elif 1 not in (lhs[i], rhs[j]):
+            raise ValueError(f"matmul: batches of {lhs} and {rhs} do not broadcast")
+    contracted = n_rhs if len(rhs) > 1 else 0
+    lhs_batch, rhs_batch = tuple(i for i, _ in pairs), tuple(j for _, j in pairs)
+    rhs_dims = [j for j in range(len(rhs)) if j != contracted]
+    found = [(lhs_labels[i], lhs[i]) for i in lhs_batch]
+    found += [(lhs_labels[i], lhs[i]) for i in range(len(lhs_labels)) if i not in lhs_batch]
+    found += [
+        (label, rhs[j])
+        for label, j in zip(rhs_labels, rhs_dims, strict=True)
+        if j not in rhs_batch
+    ]
+    permutation = tuple(sorted(range(len(found)), key=lambda k: found[k][0]))
+    sizes: dict[int, int] = {}
+    for label, size in found:
+        sizes[label] = size if sizes.get(label, 1) == 1 else sizes[label]
+    is_plain = permutation == tuple(range(len(found))) and len(sizes) == len(found)
+    return MatmulPlan(
+        (((len(lhs) - 1,), (contracted,)), (lhs_batch, rhs_batch)),
+        None if is_plain else permutation,
+        tuple(sizes[label] for label in sorted(sizes)),
+    )
+
+
+def check_dot(lhs_shape, lhs_dtype, rhs, dimension_numbers) -> None:
+    """Raises what `jax.lax.dot_general` raises for such operands."""
+    lhs = jax.ShapeDtypeStruct(lhs_shape, lhs_dtype)
+    rhs = jax.ShapeDtypeStruct(rhs.shape, rhs.dtype)
+    jax.eval_shape(partial(lax.dot_general, dimension_numbers=dimension_numbers), lhs, rhs)
+
+
+@partial(
+    jax.jit,
+    static_argnames=("shape", "dimension_numbers", "is_sorted", "out_dtype"),
+    inline=True,
+)
+def coo_dot_general(data, indices, rhs, *, shape, dimension_numbers, is_sorted, out_dtype=None):
+    """`jax.lax.dot_general` of BCOO buffers and a dense array.
+
+    Args:
+      data, indices: buffers of the left side, of `shape`.
+      rhs: dense.
+      is_sorted: whether the entries of each batch are sorted with padding last.
+      out_dtype: type of the result; None: the promoted type.
+
+    Returns:
+      Dense; dimensions as `dot_general` orders them.
+
+    Cost: O(nse * width of rhs), after a grouping of the entries by output row where they are not
+    sorted. Nothing of the size of the sparse array is made except the result.
+    """
+    check_dot(shape, data.dtype, rhs, dimension_numbers)
+    layout = layout_of(data, indices, shape)
+    n_batch, n_stored = len(layout.batch), len(layout.batch) + len(layout.sparse)
+    (contract, rhs_contract), (batch, rhs_batch) = dimension_numbers
+    if any(d >= n_stored for d in (*contract, *batch)):
+        # Repeated entries of blocks are not sorted once the blocks are taken apart.
+        all_summed = all(d in contract for d in range(n_stored, len(shape)))
+        data, indices = dense_to_sparse(data, indices, shape, len(layout.dense))
+        return coo_dot_general(
+            data,
+            indices,
+            rhs,
+            shape=shape,
+            dimension_numbers=dimension_numbers,
+            is_sorted=is_sorted and all_summed,
+            out_dtype=out_dtype,
+        )
+    dtype = jnp.result_type(data, rhs)
+    places = coordinates(indices, layout.batch)
+    real = jnp.broadcast_to(in_range(indices, layout.sparse), (*layout.batch, layout.nse))
+    row_dims = [*batch, *(d for d in range(n_stored) if d not in contract and d not in batch)]
+    column_dims = [*batch, *contract]
+    n_rows = math.prod(shape[d] for d in row_dims)
+    n_columns = math.prod(shape[d] for d in column_dims)
+    free = [d for d in range(rhs.ndim) if d not in rhs_contract and d not in rhs_batch]
+    free_sizes = tuple(rhs.shape[d] for d in free)
+    rhs = rhs.transpose(*rhs_batch, *rhs_contract, *free)
+    rhs = rhs.reshape(n_columns, *([math.prod(free_sizes)] if free else []))
+    data = jnp.broadcast_to(data, (*layout.batch, *data.shape[n_batch:]))
+    data = data.reshape(real.size, *([math.prod(layout.dense)] if layout.dense else []))
+    rows_sorted = row_dims == list(range(len(row_dims))) and (
+        is_sorted or len(row_dims) == 0 or len(row_dims) <= n_batch
+    )
+    at_row = [places[d] for d in row_dims]
+    row_sizes = [shape[d] for d in row_dims]
+    if rows_sorted:
+        at_row = [jnp.clip(c, 0, max(s - 1, 0)) for c, s in zip(at_row, row_sizes, strict=True)]
+        rows = cell_ids(at_row, row_sizes, jnp.ones_like(real), 0)
+    else:
+        rows = cell_ids(at_row, row_sizes, real, n_rows)
+    column_sizes = [shape[d] for d in column_dims]
+    columns = cell_ids([places[d] for d in column_dims], column_sizes, real, n_columns)
+    out = coo_dot(
+        data.astype(dtype), rows, columns, rhs.astype(dtype), n_rows, rows_sorted=rows_sorted
+    )
+    out = out.reshape(*row_sizes, *layout.dense, *free_sizes)
+    return out if out_dtype is None else out.astype(out_dtype)
+
+
+def coo_dot(data, rows, columns, rhs, n_rows: int, *, rows_sorted: bool):
+    """Adds up `data[e] * rhs[columns[e]]` in row `rows[e]`.
+
+    Args:
+      data: `(nse,)` or `(nse, d)`.
+      rows: `(nse,)`, integer; `n_rows` is padding, which comes last where `rows_sorted`.
+      columns: `(nse,)`, integer; padding has the number of columns.
+      rhs: `(columns,)` or `(columns, k)`, dtype of `data`.
+
+    Returns:
+      `(n_rows,)` followed by `d` and `k` where they are there.
+    """
+    tail = (*data.shape[1:], *rhs.shape[1:])
+    if 0 in (n_rows, rows.shape[0], rhs.shape[0], *tail):
+        return jnp.zeros((n_rows, *tail), data.dtype)
+    if not jnp.issubdtype(data.dtype, jnp.inexact):
+        return _exact_coo_dot(data, rows, columns, rhs, n_rows)
+    rows, columns = as_kernel_index(rows, columns)
+    if not rows_sorted:
+        order = group_rows(rows, n_rows=n_rows, capacity=0).order
+        rows, columns, data = rows[order], columns[order], data[order]
+    indptr = row_starts(rows, n_rows)
+    form = form_for(data.dtype)
+    if data.ndim == 1:
+        return csr_dot_dense(data, columns, indptr, rhs, form=form)
+    position = lax.iota(columns.dtype, rows.shape[0])
+    position = jnp.where(columns < rhs.shape[0], position, rows.shape[0])
+    taken = take_rows(rhs, columns, form=form)
+    if rhs.ndim == 1:
+        return csr_dot_dense(taken, position, indptr, data, form=form)
+    products = (data[:, :, None] * taken[:, None, :]).reshape(rows.shape[0], -1)
+    ones = jnp.ones(rows.shape[0], data.dtype)
+    out = csr_dot_dense(ones, position, indptr, products, form=form)
+    return out.reshape(n_rows, *tail)
+
+
+def _exact_coo_dot(data, rows, columns, rhs, n_rows: int):
+    """The same for integers and bool, which no float may round."""
+    dtype = data.dtype
+    if dtype == bool:
+        data, rhs = data.astype(jnp.int32), rhs.astype(jnp.int32)
+    taken = rhs.at[columns].get(mode="fill", fill_value=0, wrap_negative_indices=False)
+    left = data.reshape(*data.shape, *(1,) * (rhs.ndim - 1))
+    right = taken.reshape(taken.shape[0], *(1,) * (data.ndim - 1), *taken.shape[1:])
+    out = jnp.zeros((n_rows, *data.shape[1:], *rhs.shape[1:]), data.dtype)
+    out = out.at[rows].add(left * right, mode="drop", wrap_negative_indices=False)
+    return out.astype(dtype)
+
+
+@partial(
+    jax.jit,
+    static_argnames=("shape", "dimension_numbers", "is_sorted", "out_dtype"),
+    inline=True,
+)
+def dense_dot_general_coo(
+    lhs, data, indices, *, shape, dimension_numbers, is_sorted, out_dtype=None
+):
+    """`jax.lax.dot_general` of a dense array and BCOO buffers; arguments as in `coo_dot_general`."""
+    (contract, rhs_contract), (batch, rhs_batch) = dimension_numbers
+    check_dot(lhs.shape, lhs.dtype, jax.ShapeDtypeStruct(shape, data.dtype), dimension_numbers)
+    out = coo_dot_general(
+        data,
+        indices,
+        lhs,
+        shape=shape,
+        dimension_numbers=((rhs_contract, contract), (rhs_batch, batch)),
+        is_sorted=is_sorted,
+        out_dtype=out_dtype,
+    )
+    return _swap_free(out, len(batch), lhs.ndim - len(batch) - len(contract))
+
+
+def _swap_free(out, n_batch: int, n_last: int):
+    """Moves the last `n_last` axes of a product in front of the free axes of the other operand."""
+    axes = range(out.ndim)
+    last = axes[out.ndim - n_last :]
+    return out.transpose(*axes[:n_batch], *last, *axes[n_batch : out.ndim - n_last])
+
+
+@partial(jax.jit, static_argnames="shape", inline=True)
+def csr_dot(data, indices, indptr, rhs, *, shape):
+    """`(m, n) csr @ (n, *k)`, any dtype."""
+    data, rhs = _promote(data, rhs)
+    indices, indptr = as_kernel_index(indices, indptr)
+    if not jnp.issubdtype(data.dtype, jnp.inexact):
+        rows = row_of_entry(indptr, indices.shape[0])
+        return _exact_coo_dot(data, rows, indices, rhs, shape[0])
+    if 0 in (*shape, indices.shape[0], *rhs.shape):
+        return jnp.zeros((shape[0], *rhs.shape[1:]), data.dtype)
+    return csr_dot_dense(data, indices, indptr, rhs, form=form_for(data.dtype))
+
+
+@partial(jax.jit, static_argnames="shape", inline=True)
+def csr_t_dot(data, indices, indptr, rhs, *, shape):
+    """`(m, n) csr transposed @ (m, *k)`, dense result `(n, *k)`, any dtype."""
+    data, rhs = _promote(data, rhs)
+    indices, indptr = as_kernel_index(indices, indptr)
+    if not jnp.issubdtype(data.dtype, jnp.inexact):
+        rows = row_of_entry(indptr, indices.shape[0])
+        return _exact_coo_dot(data, indices, rows, rhs, shape[1])
+    if 0 in (*shape, indices.shape[0], *rhs.shape):
+        return jnp.zeros((shape[1], *rhs.shape[1:]), data.dtype)
+    return csr_t_dot_dense(
+        data, indices, indptr, rhs, n_cols=shape[1], form=form_for(data.dtype)
+    )
+
+
+def _promote(data, rhs):
+    dtype = jnp.result_type(data, rhs)
+    return data.astype(dtype), rhs.astype(dtype)
+
+
+@partial(jax.jit, static_argnames=("shape", "dimension_numbers", "out_dtype"), inline=True)
+def csr_dot_general(data, indices, indptr, rhs, *, shape, dimension_numbers, out_dtype=None):
+    """`jax.lax.dot_general` of BCSR buffers and a dense array.
+
+    A product over the columns or the rows goes straight to the primitives, batches as one block
+    matrix; anything else goes through coordinates.
+
+    Args:
+      data, indices, indptr: buffers of the left side, of `shape`.
+      rhs: dense.
+      out_dtype: type of the result; None: the promoted type.
+
+    Returns:
+      Dense; dimensions as `dot_general` orders them.
+    """
+    check_dot(shape, data.dtype, rhs, dimension_numbers)
+    n_batch, n_dense = indices.ndim - 1, data.ndim - indices.ndim
+    (contract, rhs_contract), (batch, rhs_batch) = dimension_numbers
+    is_direct = (
+        n_dense == 0
+        and contract in ((n_batch,), (n_batch + 1,))
+        and batch in ((), tuple(range(n_batch)))
+    )
+    if not is_direct:
+        coordinates = csr_coordinates(indices, indptr, shape=shape)
+        return coo_dot_general(
+            data,
+            coordinates,
+            rhs,
+            shape=shape,
+            dimension_numbers=dimension_numbers,
+            is_sorted=False,
+            out_dtype=out_dtype,
+        )
+    m, n = shape[n_batch:]
+    over_rows = contract == (n_batch,)
+    free = [d for d in range(rhs.ndim) if d not in rhs_contract and d not in rhs_batch]
+    sizes = [rhs.shape[d] for d in free]
+    rhs = rhs.transpose(*rhs_batch, *rhs_contract, *free)
+    width = [math.prod(sizes)] if free else []
+    if n_batch == 0:
+        product = csr_t_dot if over_rows else csr_dot
+        out = product(data, indices, indptr, rhs.reshape(rhs.shape[0], *width), shape=(m, n))
+    else:
+        out = _block_dot(data, indices, indptr, rhs, width, shape, over_rows, bool(batch))
+    out = out.reshape(*shape[:n_batch], n if over_rows else m, *sizes)
+    return out if out_dtype is None else out.astype(out_dtype)
+
+
+def _block_dot(data, indices, indptr, rhs, width, shape, over_rows: bool, rhs_is_batched: bool):
+    """The product of batched csr with a dense array, as that of one block matrix.
+
+    The blocks lie on the diagonal, or below one another where all batches share `rhs`.
+    """
+    n_batch = indices.ndim - 1
+    batch, (m, n) = shape[:n_batch], shape[n_batch:]
+    n_blocks, nse = math.prod(batch), indices.shape[-1]
+    indices, indptr = as_kernel_index(indices, indptr)
+    dtype = index_dtype_for(n_blocks * max(m, n), n_blocks * nse)
+    data = jnp.broadcast_to(data, (*batch, nse)).reshape(-1)
+    indices = jnp.broadcast_to(indices, (*batch, nse)).reshape(n_blocks, nse).astype(dtype)
+    indptr = jnp.broadcast_to(indptr, (*batch, m + 1)).reshape(n_blocks, m + 1).astype(dtype)
+    block = lax.iota(dtype, n_blocks)[:, None]
+    slots = lax.iota(dtype, nse)
+    real = (indices >= 0) & (indices < n) & (slots < indptr[:, -1:])
+    diagonal = over_rows or rhs_is_batched
+    columns = n_blocks * n if diagonal else n
+    indices = jnp.where(real, indices + block * n if diagonal else indices, columns).reshape(-1)
+    # The slots after the last entry of a block fall to its last row, where they are padding.
+    starts = (indptr[:, :-1] + block * nse).reshape(-1)
+    indptr = jnp.concatenate([starts, jnp.full(1, n_blocks * nse, dtype)])
+    if rhs_is_batched or not over_rows:
+        rhs = rhs.reshape(-1, *width)
+    else:
+        rhs = jnp.broadcast_to(rhs.reshape(m, *width), (n_blocks, m, *width))
+        rhs = rhs.reshape(n_blocks * m, *width)
+    product = csr_t_dot if over_rows else csr_dot
+    return product(data, indices, indptr, rhs, shape=(n_blocks * m, columns))
+
+
+@partial(jax.jit, static_argnames=("shape", "dimension_numbers", "out_dtype"), inline=True)
+def dense_dot_general_csr(lhs, data, indices, indptr, *, shape, dimension_numbers, out_dtype=None):
+    """`jax.lax.dot_general` of a dense array and BCSR buffers; as `csr_dot_general`."""
+    (contract, rhs_contract), (batch, rhs_batch) = dimension_numbers
+    check_dot(lhs.shape, lhs.dtype, jax.ShapeDtypeStruct(shape, data.dtype), dimension_numbers)
+    out = csr_dot_general(
+        data,
+        indices,
+        indptr,
+        lhs,
+        shape=shape,
+        dimension_numbers=((rhs_contract, contract), (rhs_batch, batch)),
+        out_dtype=out_dtype,
+    )
+    return _swap_free(out, len(batch), lhs.ndim - len(batch) - len(contract))

@@ -1,0 +1,357 @@
+"""Coordinate entries as plain buffers: the functions that BCOO is made of.
+
+Everywhere `data` is `(*batch, nse, *dense)`, `indices` is `(*batch, nse, n_sparse)`, `shape` is
+`(*batch, *sparse, *dense)`; a batch axis of a buffer may be 1. An entry with any coordinate out of
+range is padding: whatever its value, it counts for nothing.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax import lax
+from jax import numpy as jnp
+
+from rarefy._primitives.segment_rows import segment_rows
+from rarefy.sparse._index import (
+    as_kernel_index,
+    first_of_run,
+    in_range,
+    linear_ids,
+    normalize_padding,
+    sort_order,
+)
+
+Shape = tuple[int, ...]
+
+
+class Layout(NamedTuple):
+    """How the dimensions of a BCOO are stored."""
+
+    batch: Shape
+    sparse: Shape
+    dense: Shape
+    nse: int
+
+
+def layout_of(data: Any, indices: Any, shape: Shape) -> Layout:
+    """Reads the layout off the buffers."""
+    n_batch, n_sparse = indices.ndim - 2, indices.shape[-1]
+    return Layout(
+        batch=shape[:n_batch],
+        sparse=shape[n_batch : n_batch + n_sparse],
+        dense=shape[n_batch + n_sparse :],
+        nse=indices.shape[-2],
+    )
+
+
+def over_batches(function: Callable[..., Any], batch: Shape, *buffers: jax.Array) -> Any:
+    """Applies `function` to the buffers of every batch, giving buffers with those batch axes."""
+    if not batch:
+        return function(*buffers)
+    full = [jnp.broadcast_to(b, (*batch, *b.shape[len(batch) :])) for b in buffers]
+    for _ in batch:
+        function = jax.vmap(function)
+    return function(*full)
+
+
+def coordinates(indices: jax.Array, batch: Shape) -> list[jax.Array]:
+    """Lists the batch and sparse coordinates of all entries, arrays that broadcast together."""
+    n_batch = len(batch)
+    (indices,) = as_kernel_index(indices)
+    own = [
+        lax.broadcasted_iota(indices.dtype, (*(1,) * d, size, *(1,) * (n_batch - d)), d)
+        for d, size in enumerate(batch)
+    ]
+    return own + [indices[..., d] for d in range(indices.shape[-1])]
+
+
+def zero_padding(data: jax.Array, indices: jax.Array, shape: Shape) -> jax.Array:
+    """Sets the values of padding entries to zero."""
+    layout = layout_of(data, indices, shape)
+    real = in_range(indices, layout.sparse)
+    return jnp.where(real.reshape(*real.shape, *(1,) * len(layout.dense)), data, 0)
+
+
+@partial(jax.jit, static_argnames="shape", inline=True)
+def todense(data, indices, *, shape):
+    """Adds up the entries in a dense array of `shape`."""
+    layout = layout_of(data, indices, shape)
+    places = tuple(coordinates(indices, layout.batch))
+    data = jnp.broadcast_to(data, (*layout.batch, *data.shape[len(layout.batch) :]))
+    if not places:
+        return data.sum(0, dtype=data.dtype)
+    if any(size > np.iinfo(places[-1].dtype).max for size in shape):
+        raise ValueError(f"todense: a dense array of shape {shape} is out of reach")
+    target = jnp.zeros(shape, data.dtype).at[places]
+    if data.dtype == bool:
+        return target.max(data, mode="drop", wrap_negative_indices=False)
+    return target.add(data, mode="drop", wrap_negative_indices=False)
+
+
+def count_nonzero(mat: jax.Array, n_batch: int, n_dense: int) -> int:
+    """Counts the cells that a sparse form of `mat` must store, in the batch that has most.
+
+    Raises:
+      jax.errors.ConcretizationTypeError: `mat` is traced without a value.
+    """
+    occupied = _occupied(mat, n_batch, n_dense)
+    return int(occupied.sum(axis=1).max(initial=0))
+
+
+def _occupied(mat, n_batch: int, n_dense: int):
+    occupied = mat != 0
+    if n_dense:
+        occupied = occupied.any(axis=tuple(range(mat.ndim - n_dense, mat.ndim)))
+    sparse = mat.shape[n_batch : mat.ndim - n_dense]
+    return occupied.reshape(math.prod(mat.shape[:n_batch]), math.prod(sparse))
+
+
+@partial(jax.jit, static_argnames=("nse", "n_batch", "n_dense", "index_dtype"), inline=True)
+def fromdense(mat, *, nse, n_batch, n_dense, index_dtype):
+    """Takes the non-zero cells of `mat` in row-major order, the first `nse` of each batch.
+
+    Returns:
+      data `(*batch, nse, *dense)` and indices `(*batch, nse, n_sparse)`, sorted, unique, padded with
+      zero and the sizes of the dimensions.
+    """
+    batch, sparse = mat.shape[:n_batch], mat.shape[n_batch : mat.ndim - n_dense]
+    dense = mat.shape[mat.ndim - n_dense :]
+    cells = math.prod(sparse)
+    rank = jnp.cumsum(_occupied(mat, n_batch, n_dense), axis=1, dtype=jnp.int32)
+    wanted = lax.iota(jnp.int32, nse) + 1
+    cell = jax.vmap(lambda r: jnp.searchsorted(r, wanted, side="left"))(rank)
+    values = mat.reshape(math.prod(batch), cells, *dense)
+    data = jax.vmap(lambda v, c: v.at[c].get(mode="fill", fill_value=0))(values, cell)
+    indices = _cell_coordinates(cell, sparse, np.dtype(index_dtype))
+    return data.reshape(*batch, nse, *dense), indices.reshape(*batch, nse, len(sparse))
+
+
+def _cell_coordinates(cell, sparse: Shape, dtype: np.dtype):
+    """Splits cell numbers `(b, nse)` into coordinates `(b, nse, n_sparse)`; the end is padding."""
+    parts, rest = [], cell
+    for size in reversed(sparse):
+        parts.append(rest % max(size, 1))
+        rest = rest // max(size, 1)
+    if not parts:
+        return jnp.zeros((*cell.shape, 0), dtype)
+    stacked = jnp.stack(parts[::-1], axis=-1).astype(dtype)
+    is_real = (cell < math.prod(sparse))[..., None]
+    return jnp.where(is_real, stacked, np.asarray(sparse, dtype))
+
+
+def fromdense_host(mat: np.ndarray, *, nse, n_batch, n_dense, index_dtype):
+    """The same as `fromdense` for a concrete array, on the host; `nse=None` stores what there is.
+
+    Returns:
+      data and indices, NumPy.
+
+    Raises:
+      ValueError: `nse` is too small for the non-zero cells.
+    """
+    batch, sparse = mat.shape[:n_batch], mat.shape[n_batch : mat.ndim - n_dense]
+    dense = mat.shape[mat.ndim - n_dense :]
+    places = [np.flatnonzero(line) for line in _occupied(mat, n_batch, n_dense)]
+    most = max((p.size for p in places), default=0)
+    if nse is None:
+        nse = most
+    elif nse < most:
+        raise ValueError(f"fromdense: nse={nse} is too small for {most} non-zero cells")
+    values = mat.reshape(len(places), math.prod(sparse), *dense)
+    data = np.zeros((len(places), nse, *dense), mat.dtype)
+    indices = np.empty((len(places), nse, len(sparse)), index_dtype)
+    indices[:] = np.asarray(sparse, index_dtype)
+    for b, place in enumerate(places):
+        data[b, : place.size] = values[b, place]
+        if sparse:
+            indices[b, : place.size] = np.stack(np.unravel_index(place, sparse), axis=-1)
+    return data.reshape(*batch, nse, *dense), indices.reshape(*batch, nse, len(sparse))
+
+
+@partial(jax.jit, static_argnames="shape", inline=True)
+def sort_indices(data, indices, *, shape):
+    """Sorts the entries of every batch by coordinates, padding last; equal ones keep their order."""
+    layout = layout_of(data, indices, shape)
+
+    def sort(data, indices):
+        order = sort_order(indices, layout.sparse)
+        return data[order], normalize_padding(indices, layout.sparse)[order]
+
+    return over_batches(sort, layout.batch, data, indices)
+
+
+@partial(jax.jit, static_argnames=("shape", "nse", "remove_zeros", "is_sorted"), inline=True)
+def sum_duplicates(data, indices, *, shape, nse, remove_zeros, is_sorted):
+    """Adds up entries of the same cell.
+
+    Args:
+      nse: slots of the result; the cells that come last are left out where it is too small.
+      remove_zeros: whether entries with value zero are dropped before they are added up.
+      is_sorted: whether `indices` are sorted with padding last.
+
+    Returns:
+      data and indices, sorted, unique and padded; and `(*batch,)` int32, the number of cells.
+    """
+    layout = layout_of(data, indices, shape)
+    dense_axes = tuple(range(1, 1 + len(layout.dense)))
+
+    def merge(data, indices):
+        indices = normalize_padding(indices, layout.sparse)
+        if remove_zeros:
+            stays = jnp.any(data != 0, axis=dense_axes)
+            indices = jnp.where(stays[:, None], indices, np.asarray(layout.sparse, indices.dtype))
+        if is_sorted and not remove_zeros:
+            order = lax.iota(jnp.int32, layout.nse)
+        else:
+            order = sort_order(indices, layout.sparse)
+            indices = indices[order]
+        first = first_of_run(indices, layout.sparse)
+        count = first.sum(dtype=jnp.int32)
+        slot = jnp.where(first, jnp.cumsum(first, dtype=jnp.int32) - 1, nse)
+        merged = jnp.broadcast_to(np.asarray(layout.sparse, indices.dtype), (nse, indices.shape[1]))
+        merged = merged.at[slot].set(indices, mode="drop", unique_indices=True)
+        end = in_range(indices, layout.sparse).sum(dtype=jnp.int32)
+        starts = jnp.full(nse + 1, end)
+        slot = jnp.where(first, jnp.cumsum(first, dtype=jnp.int32) - 1, nse + 1)
+        position = lax.iota(jnp.int32, layout.nse)
+        starts = starts.at[slot].set(position, mode="drop", unique_indices=True)
+        return sum_groups(order, starts, data), merged, count
+
+    return over_batches(merge, layout.batch, data, indices)
+
+
+def sum_groups(order: jax.Array, starts: jax.Array, values: jax.Array) -> jax.Array:
+    """Sums rows by group, of any dtype: `segment_rows` for floats, exact integers, "or" for bool."""
+    if jnp.issubdtype(values.dtype, jnp.inexact):
+        return segment_rows(order, starts, values, form=form_for(values.dtype))
+    nse, groups = order.shape[0], starts.shape[0] - 1
+    if nse == 0:
+        return jnp.zeros((groups, *values.shape[1:]), values.dtype)
+    group = jnp.searchsorted(starts[1:], lax.iota(jnp.int32, nse), side="right")
+    target = jnp.zeros((groups, *values.shape[1:]), values.dtype).at[group]
+    if values.dtype == bool:
+        return target.max(values[order], mode="drop", indices_are_sorted=True)
+    return target.add(values[order], mode="drop", indices_are_sorted=True)
+
+
+def form_for(dtype: Any) -> Any:
+    """Which form of a primitive suits values of `dtype`: the kernels take real floats only."""
+    return "auto" if jnp.issubdtype(dtype, jnp.floating) else "xla"
+
+
+@partial(jax.jit, static_argnames=("shape", "permutation"), inline=True)
+def transpose(data, indices, *, shape, permutation):
+    """Permutes dimensions within their kind: batch, sparse, dense."""
+    layout = layout_of(data, indices, shape)
+    n_batch, n_sparse = len(layout.batch), len(layout.sparse)
+    batch = permutation[:n_batch]
+    sparse = [p - n_batch for p in permutation[n_batch : n_batch + n_sparse]]
+    dense = [p - n_sparse + 1 for p in permutation[n_batch + n_sparse :]]
+    data = data.transpose(*batch, n_batch, *dense)
+    indices = indices.transpose(*batch, n_batch, n_batch + 1)
+    return data, indices[..., np.asarray(sparse, np.int32)]
+
+
+@partial(jax.jit, static_argnames=("shape", "axes"), inline=True)
+def reduce_sum(data, indices, *, shape, axes):
+    """Sums over `axes`; summed batch axes become part of nse.
+
+    Returns:
+      data and indices of the remaining dimensions, with repeats and not sorted.
+    """
+    layout = layout_of(data, indices, shape)
+    n_batch, n_sparse = len(layout.batch), len(layout.sparse)
+    batch_axes = tuple(a for a in axes if a < n_batch)
+    sparse_kept = [d for d in range(n_sparse) if n_batch + d not in axes]
+    dense_axes = tuple(a - n_sparse + 1 for a in axes if a >= n_batch + n_sparse)
+    if any(a >= n_batch for a in axes) and n_sparse:
+        data = zero_padding(data, indices, shape)
+        indices = normalize_padding(indices, layout.sparse)
+    if dense_axes:
+        data = data.sum(axis=dense_axes, dtype=data.dtype)
+    indices = indices[..., np.asarray(sparse_kept, np.int32)]
+    if not batch_axes:
+        return data, indices
+    data = jnp.broadcast_to(data, (*layout.batch, *data.shape[n_batch:]))
+    indices = jnp.broadcast_to(indices, (*layout.batch, *indices.shape[n_batch:]))
+    kept = [a for a in range(n_batch) if a not in batch_axes]
+    sizes = [layout.batch[a] for a in kept]
+    nse = layout.nse * math.prod(layout.batch[a] for a in batch_axes)
+    rest = tuple(range(n_batch, data.ndim))
+    data = data.transpose(*kept, *batch_axes, *rest).reshape(*sizes, nse, *data.shape[n_batch + 1 :])
+    indices = indices.transpose(*kept, *batch_axes, n_batch, n_batch + 1)
+    return data, indices.reshape(*sizes, nse, len(sparse_kept))
+
+
+@partial(jax.jit, static_argnames=("shape",), inline=True)
+def extract(indices, values, *, shape):
+    """Looks up the cells that `indices` name in a dense array; padding gives zero.
+
+    Args:
+      indices: `(*batch, nse, n_sparse)`.
+      values: dense, of as many dimensions as `shape`; a dimension may be 1 and stands for all.
+
+    Returns:
+      `(*batch, nse, *dense)`, with dense axes of 1 where `values` has 1.
+    """
+    batch, n_sparse = shape[: indices.ndim - 2], indices.shape[-1]
+    real = in_range(indices, shape[len(batch) : len(batch) + n_sparse])
+    places = [
+        jnp.where(real, c, 0) if values.shape[d] != 1 else jnp.zeros((), c.dtype)
+        for d, c in enumerate(coordinates(indices, batch))
+    ]
+    found = values[tuple(places)] if places else values[None]
+    lead = (*(1,) * len(batch), 1)
+    if places and found.ndim < len(lead) + values.ndim - len(places):
+        found = found.reshape(*lead, *found.shape)
+    real = real.reshape(*real.shape, *(1,) * (found.ndim - real.ndim))
+    return jnp.where(real, found, 0)
+
+
+def cell_ids(
+    places: Sequence[jax.Array], sizes: Sequence[int], real: jax.Array, padding: int
+) -> jax.Array:
+    """Row-major numbers of the cells at `places`, `padding` where not `real`; flat."""
+    shape = real.shape
+    ids = linear_ids([jnp.broadcast_to(p, shape) for p in places], sizes)
+    ids = jnp.broadcast_to(ids, shape)
+    return jnp.where(real, ids, np.asarray(padding, ids.dtype)).reshape(-1)
+
+
+@partial(jax.jit, inline=True)
+def multiply(data, values):
+    """Multiplies stored values by looked-up ones, in the shape of `data` or of its whole batch."""
+    return data * values
+
+
+@partial(jax.jit, inline=True)
+def divide(data, values):
+    """Divides stored values by looked-up ones."""
+    return data / values
+
+
+@partial(jax.jit, static_argnames="shape", inline=True)
+def concatenate_entries(data, indices, *, shape):
+    """Puts the entries of several arrays of one shape and layout one after another."""
+    n_batch = indices[0].ndim - 2
+    data = [jnp.broadcast_to(d, (*shape[:n_batch], *d.shape[n_batch:])) for d in data]
+    indices = [jnp.broadcast_to(i, (*shape[:n_batch], *i.shape[n_batch:])) for i in indices]
+    return jnp.concatenate(data, axis=n_batch), jnp.concatenate(indices, axis=n_batch)
+
+
+@partial(jax.jit, static_argnames="shape", inline=True)
+def keep_first(data, indices, *, shape):
+    """Sets to zero what belongs to entries whose cell an earlier entry of the batch names too."""
+    layout = layout_of(data, indices, shape)
+
+    def keep(data, indices):
+        indices = normalize_padding(indices, layout.sparse)
+        order = sort_order(indices, layout.sparse)
+        first = first_of_run(indices[order], layout.sparse)
+        first = jnp.zeros_like(first).at[order].set(first, unique_indices=True)
+        return jnp.where(first.reshape(-1, *(1,) * (data.ndim - 1)), data, 0)
+
+    return over_batches(keep, layout.batch, data, indices)
