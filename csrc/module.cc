@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 
 #include "ffi/targets.h"
+#include "text/bind.h"
 
 namespace nb = nanobind;
 
@@ -12,4 +13,5 @@ NB_MODULE(_native, m) {
   RAREFY_FFI_TARGETS(RAREFY_ADD)
 #undef RAREFY_ADD
   m.attr("ffi_targets") = targets;
+  rarefy::text::BindText(m);
 }

@@ -20,7 +20,8 @@ constexpr int64_t kPartBytes = 1 << 16;
 // Operands (weight, states..., rows, grad, hyper), results (weight, states...). XLA gives each
 // result the memory of its operand, having copied the operand where the caller still needs it.
 template <template <typename> typename Rule>
-ffi::Error RowsUpdateEntry(ffi::ThreadPool pool, ffi::RemainingArgs args, ffi::RemainingRets rets) {
+ffi::Error RowsUpdateHandler(ffi::ThreadPool pool, ffi::RemainingArgs args,
+                             ffi::RemainingRets rets) {
   constexpr int kTables = Rule<float>::kStates + 1;
   if (args.size() != kTables + 3 || rets.size() != kTables) {
     return ffi::Error::InvalidArgument("rows_update: wrong number of buffers");
@@ -37,9 +38,11 @@ ffi::Error RowsUpdateEntry(ffi::ThreadPool pool, ffi::RemainingArgs args, ffi::R
       std::memcpy(tables[t], in.untyped_data(), in.size_bytes());
     }
   }
-  const int64_t n = weight.dimensions()[0], k = rows.element_count();
-  if (grad.element_count() == 0) return ffi::Error::Success();
-  const int64_t d = static_cast<int64_t>(grad.element_count()) / k;
+  const int64_t n = weight.dimensions()[0], k = Count(rows), d = RowSize(weight);
+  if (Count(grad) != k * d || Count(hyper) != Rule<float>::kHyper ||
+      grad.element_type() != weight.element_type())
+    return ffi::Error::InvalidArgument("rows_update: operands do not agree");
+  if (k * d == 0) return ffi::Error::Success();
   return SwitchValue(weight.element_type(), [&](auto value) {
     using V = decltype(value);
     using R = Rule<Accumulator<V>>;
@@ -62,7 +65,7 @@ ffi::Error RowsUpdateEntry(ffi::ThreadPool pool, ffi::RemainingArgs args, ffi::R
 
 #define RAREFY_ROWS_UPDATE(symbol, Rule) \
   XLA_FFI_DEFINE_HANDLER_SYMBOL(         \
-      symbol, RowsUpdateEntry<Rule>,     \
+      symbol, RowsUpdateHandler<Rule>,   \
       ffi::Ffi::Bind().Ctx<ffi::ThreadPool>().RemainingArgs().RemainingRets())
 RAREFY_ROWS_UPDATE(kRowsUpdateSgd, Sgd);
 RAREFY_ROWS_UPDATE(kRowsUpdateSgdMom, SgdMom);

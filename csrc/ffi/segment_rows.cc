@@ -1,10 +1,10 @@
 // XLA FFI entry of segment_rows.
 #include "kernels/segment_rows.h"
 
-#include <algorithm>
+#include <atomic>
 
 #include "ffi/dispatch.h"
-#include "ffi/parallel.h"
+#include "ffi/row_sums.h"
 #include "ffi/targets.h"
 
 namespace rarefy {
@@ -12,27 +12,33 @@ namespace {
 
 namespace ffi = xla::ffi;
 
-ffi::Error SegmentRowsEntry(ffi::ThreadPool pool, ffi::Buffer<ffi::S32> order,
-                            ffi::Buffer<ffi::S32> starts, ffi::AnyBuffer values,
-                            ffi::Result<ffi::AnyBuffer> out) {
-  const int64_t nse = order.element_count();
-  const int64_t capacity = static_cast<int64_t>(starts.element_count()) - 1;
-  if (out->element_count() == 0) return ffi::Error::Success();
-  const int64_t d = static_cast<int64_t>(out->element_count()) / capacity;
+ffi::Error SegmentRowsHandler(ffi::ThreadPool pool, ffi::Buffer<ffi::S32> order,
+                              ffi::Buffer<ffi::S32> starts, ffi::AnyBuffer values,
+                              ffi::Result<ffi::AnyBuffer> out) {
+  const int64_t nse = static_cast<int64_t>(order.element_count()),
+                groups = static_cast<int64_t>(starts.element_count()) - 1, d = RowSize(values);
+  if (groups < 0 || Count(values) != nse * d || Count(*out) != groups * d)
+    return ffi::Error::InvalidArgument("segment_rows: operands do not agree");
+  if (Count(*out) == 0) return ffi::Error::Success();
   return SwitchValue(values.element_type(), [&](auto value) {
     using V = decltype(value);
-    const int64_t parts = std::clamp<int64_t>(nse * d >> 14, 1, 64);
-    ParallelParts(pool, parts, [&](int64_t p) {
-      SegmentRows<V, Accumulator<V>>(order.typed_data(), starts.typed_data(), Data<V>(values), nse, d,
-                        capacity * p / parts, capacity * (p + 1) / parts, Data<V>(*out));
-    });
-    return ffi::Error::Success();
+    const GroupedRows<V> a{order.typed_data(), Data<V>(values), nse, d};
+    const bool done = ParallelRowSums<V>(
+        pool, starts.typed_data(), groups, nse, d, GatherCost(d * int64_t{sizeof(V)}),
+        Data<V>(*out),
+        [&](int64_t begin, int64_t end, V* to, std::atomic<int>* skipped) {
+          SegmentRows(a, starts.typed_data(), begin, end, to, skipped);
+        },
+        [&](int64_t begin, int64_t end, Accumulator<V>* partial) {
+          SegmentRowsPart(a, begin, end, partial);
+        });
+    return done ? ffi::Error::Success() : OutOfMemory();
   });
 }
 
 }  // namespace
 
-XLA_FFI_DEFINE_HANDLER_SYMBOL(kSegmentRows, SegmentRowsEntry,
+XLA_FFI_DEFINE_HANDLER_SYMBOL(kSegmentRows, SegmentRowsHandler,
                               ffi::Ffi::Bind()
                                   .Ctx<ffi::ThreadPool>()
                                   .Arg<ffi::Buffer<ffi::S32>>()

@@ -40,7 +40,7 @@ RAREFY_INLINE To BitCast(const From& from) {
 // Normal numbers only change their exponent's bias. A subnormal is m * 2^-24: as the last bits of a
 // float in [2^-14, 2^-13) it is exact, and taking 2^-14 away leaves it.
 template <typename Word, typename Real>
-RAREFY_INLINE Real WidenHalf(Word half) {
+RAREFY_INLINE Real WidenHalf(const Word& half) {
   const Word magnitude = half & 0x7fffu;
   const Word fraction = magnitude << 13;
   const Word normal = fraction + ((127u - 15u) << 23);

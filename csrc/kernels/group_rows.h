@@ -58,6 +58,9 @@ struct WideRecord {
 constexpr int kMaxDigitBits = 12;
 constexpr int64_t kMaxParts = 16;
 
+// So many int32 stay in a core's cache.
+constexpr int64_t kCachedEntries = 1 << 16;
+
 // How the keys are cut into digits.
 struct Digits {
   int number;
@@ -331,12 +334,13 @@ class Sorter {
   int64_t WriteRange(int64_t begin, int64_t end, int64_t group) {
     constexpr int64_t kAhead = 32;
     const GroupRowsOperands<Id> a = a_;
+    const int64_t fetched = a.nse > kCachedEntries ? end - kAhead : 0;
     const Record* from = from_;
     int64_t g = group - 1;
     uint64_t previous = ~uint64_t{0};  // no key, as keys fit a signed type
     int64_t j = begin;
     for (; j < end; ++j) {
-      if (j + kAhead < end) __builtin_prefetch(a.inverse + from[j + kAhead].Entry(), 1);
+      if (j < fetched) __builtin_prefetch(a.inverse + from[j + kAhead].Entry(), 1);
       const uint64_t key = from[j].Key();
       const int32_t entry = from[j].Entry();
       g += key != previous;

@@ -28,8 +28,8 @@ ErrorKind NumberFault(const char* begin, const char* end, bool narrow, bool allo
                       ErrorKind first, ErrorKind second) {
   float narrow_value = 0;
   double value = 0;
-  const char* stop = narrow ? ParseNumber(begin, true, &narrow_value)
-                            : ParseNumber(begin, true, &value);
+  const char* stop =
+      narrow ? ParseNumber(begin, true, &narrow_value) : ParseNumber(begin, true, &value);
   if (stop != end) return first;
   if (!allow_nonfinite && !std::isfinite(narrow ? narrow_value : value)) return second;
   return ErrorKind::kNone;
@@ -152,8 +152,9 @@ class Diagnosis {
     if (format_.width >= 0 && column >= format_.width) return ErrorKind::kIndexBeyondWidth;
     if (narrow_indices_ && column > kMaxIndex32) return ErrorKind::kIndexBeyondInt32;
     if (colon + 1 == token.end) return ErrorKind::kValueMissing;
-    const ErrorKind kind = NumberFault(colon + 1, token.end, narrow_values_, format_.allow_nonfinite,
-                                       ErrorKind::kValueJunk, ErrorKind::kValueNotFinite);
+    const ErrorKind kind =
+        NumberFault(colon + 1, token.end, narrow_values_, format_.allow_nonfinite,
+                    ErrorKind::kValueJunk, ErrorKind::kValueNotFinite);
     if (kind != ErrorKind::kNone) return kind;
     Column& seen = columns_[column];
     if (seen.count++ > 0 && !format_.sum_repeats) return ErrorKind::kIndexRepeated;

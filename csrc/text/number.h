@@ -102,8 +102,8 @@ struct Decimal {
   const char* last = nullptr;
 };
 
-// Digits one by one, from `p`, which must be at the number's first byte: leading zeros do not use up
-// the nineteen. Returns null unless there is a digit before the exponent.
+// Digits one by one, from `p`, which must be at the number's first byte: leading zeros do not use
+// up the nineteen. Returns null unless there is a digit before the exponent.
 inline const char* ScanDigitsSlowly(const char* p, Decimal* d) {
   int significant = 0;
   bool any = false;
@@ -127,8 +127,8 @@ inline const char* ScanDigitsSlowly(const char* p, Decimal* d) {
   return any ? p : nullptr;
 }
 
-// `digits [. digits] [e [sign] digits]` or `. digits [...]`; returns its end, or null where there is
-// no number. What follows the end is the caller's business.
+// `digits [. digits] [e [sign] digits]` or `. digits [...]`; returns its end, or null where there
+// is no number. What follows the end is the caller's business.
 inline const char* ScanDecimal(const char* p, Decimal* d) {
   d->first = p;
   int digits = 0;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "text/buffer.h"
+#include "text/line.h"
 
 namespace rarefy::text {
 
@@ -20,16 +21,24 @@ struct Rows {
   int64_t label_count = 0;
 
   Buffer labels;
-  Buffer label_ends;  // int64_t
-  Buffer label_ids;   // int64_t
+  Buffer label_indptr;  // int64_t, rows + 1, begins with 0
+  Buffer label_ids;     // int64_t
   Buffer weights;
-  Buffer qid;       // int64_t
-  Buffer row_ends;  // int64_t: entries up to the end of each row
+  Buffer qid;     // int64_t
+  Buffer indptr;  // int64_t, rows + 1, begins with 0
   Buffer indices;
   Buffer data;
 
   int64_t value_size() const { return float64 ? 8 : 4; }
   int64_t index_size() const { return int64 ? 8 : 4; }
+
+  // Bytes that the rows take, whatever room the buffers have.
+  int64_t Bytes(const Format& format) const {
+    const int64_t numbers = format.multilabel ? 0 : format.labelled;
+    const int64_t row_bytes =
+        8 + 8 * format.multilabel + 8 * format.qid + value_size() * (numbers + format.weights);
+    return rows * row_bytes + entries * (value_size() + index_size()) + label_count * 8;
+  }
 
   // Changes the indices to int64_t.
   void Widen() {
@@ -40,6 +49,11 @@ struct Rows {
     indices = std::move(wide);
     int64 = true;
   }
+
+  // Of the rows from `first` on, drops those whose number, counted from `offset` at row `first`,
+  // lies in a block of `block` rows that is not the `part`-th of each `parts`.
+  void KeepBlocks(const Format& format, int64_t first, int64_t offset, int64_t block, int64_t part,
+                  int64_t parts);
 };
 
 }  // namespace rarefy::text

@@ -11,8 +11,9 @@
 
 namespace rarefy::text {
 
-// Calls `work(task)` for every task in [0, tasks) on at most `threads` threads, this one among them.
-// Tasks start in ascending order. The first exception is thrown again here once all threads ended.
+// Calls `work(task)` for every task in [0, tasks) on at most `threads` threads, this one among
+// them. Tasks start in ascending order. The first exception is thrown again here once all threads
+// ended.
 template <typename Work>
 void RunTasks(int64_t tasks, int64_t threads, const Work& work) {
   std::atomic<int64_t> next{0};

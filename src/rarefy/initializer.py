@@ -9,10 +9,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from rarefy._key import next_key
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import stype_of
 from rarefy.nd._handle import Handle
-from rarefy.random import next_key
+from rarefy.sparse import BCOO
 from rarefy.sparse._row_sparse import row_sparse
 
 T = TypeVar("T", bound=type)
@@ -21,7 +22,7 @@ _REGISTRY: dict[str, type["Initializer"]] = {}
 
 
 def register(klass: T) -> T:
-    """Registers an initializer under its name in lower case, for `create`; usable as a decorator."""
+    """Registers an initializer under its name in lower case, for `create`; also a decorator."""
     _REGISTRY[klass.__name__.lower()] = klass
     return klass
 
@@ -87,9 +88,9 @@ _BY_SUFFIX = {
 class Initializer:
     """Base of the initializers: chooses by a parameter's name what it starts with.
 
-    A name that ends in `weight` gets the values of the initializer's own kind; `bias`, `beta`, means
-    start with zero, `gamma` and variances with one. One's own initializer overrides `_init_weight`,
-    which writes into its array (`arr[:] = ...`).
+    A name that ends in `weight` gets the values of the initializer's own kind; `bias`, `beta`,
+    means start with zero, `gamma` and variances with one. One's own initializer overrides
+    `_init_weight`, which writes into its array (`arr[:] = ...`).
 
     Args:
       **kwargs: what `dumps` writes, so that `create` can make the same initializer again.
@@ -173,13 +174,12 @@ def fill(arr: Handle, value: Any) -> None:
       TypeError: the array is csr.
     """
     old = arr._value
-    stype = stype_of(old)
-    if stype == "csr":
+    if stype_of(old) == "csr":
         raise TypeError("parameters are default or row_sparse; a csr array has no first values")
     with wide():
         new = jnp.broadcast_to(jnp.asarray(value), old.shape).astype(old.dtype)
-        if stype == "row_sparse":
-            rows = jnp.arange(old.shape[0], dtype=old.indices.dtype)  # pyright: ignore[reportAttributeAccessIssue]
+        if isinstance(old, BCOO):
+            rows = jnp.arange(old.shape[0], dtype=old.indices.dtype)
             new = row_sparse(new, rows, old.shape)
         arr._store(new)
 
@@ -282,8 +282,9 @@ class Normal(Initializer):
 class Xavier(Initializer):
     """Scaled so that signals keep their size through a layer (Glorot and Bengio, 2010).
 
-    With the fan-in and fan-out of a weight `(out, in, *kernel)` and their mean, in or out as `factor`,
-    uniform in `[-s, s)` or normal with deviation `s`, where `s = sqrt(magnitude / factor)`.
+    With the fan-in and fan-out of a weight `(out, in, *kernel)` and their mean, in or out as
+    `factor`, uniform in `[-s, s)` or normal with deviation `s`, where `s = sqrt(magnitude /
+    factor)`.
 
     Args:
       rnd_type: 'uniform' or 'gaussian'.
@@ -294,9 +295,7 @@ class Xavier(Initializer):
       ValueError: an unknown `rnd_type` or `factor_type`; when called, an array of one dimension.
     """
 
-    def __init__(
-        self, rnd_type: str = "uniform", factor_type: str = "avg", magnitude: float = 3
-    ):
+    def __init__(self, rnd_type: str = "uniform", factor_type: str = "avg", magnitude: float = 3):
         super().__init__(rnd_type=rnd_type, factor_type=factor_type, magnitude=magnitude)
         if rnd_type not in ("uniform", "gaussian"):
             raise ValueError(f"rnd_type must be uniform or gaussian; got {rnd_type!r}")

@@ -1,9 +1,10 @@
 """Learning-rate schedules: the learning rate as a function of the number of updates.
 
-A schedule keeps no count of its own: the same number of updates always gives the same rate, so that a
-run that is resumed goes on as if it had not stopped. (MXNet's change their `base_lr` as they go.)
+A schedule keeps no count of its own: the same number of updates always gives the same rate, so that
+a run that is resumed goes on as if it had not stopped. (MXNet's change their `base_lr` as they go.)
 """
 
+import itertools
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -22,12 +23,13 @@ class LRScheduler:
       warmup_mode: 'linear' rises to `base_lr`, 'constant' stays at `warmup_begin_lr`.
 
     Raises:
-      ValueError: `warmup_steps` is no integer from 0 on, `warmup_begin_lr` is above `base_lr`, or the
-        mode is unknown.
+      ValueError: `warmup_steps` is no integer from 0 on, `warmup_begin_lr` is above `base_lr`, or
+        the mode is unknown.
     """
 
     follows_base_lr: ClassVar[bool] = True
-    """Whether setting `base_lr` later, as an optimizer with a `learning_rate` does, has an effect."""
+    """Whether setting `base_lr` later, as an optimizer with a `learning_rate` does, has an
+    effect."""
 
     def __init__(
         self,
@@ -135,7 +137,7 @@ class MultiFactorScheduler(LRScheduler):
         if not isinstance(step, list | tuple):
             raise TypeError(f"step must be a list of numbers of updates; got {step!r}")
         steps = list(step)
-        if not steps or steps[0] < 1 or any(b <= a for a, b in zip(steps, steps[1:], strict=False)):
+        if not steps or steps[0] < 1 or any(b <= a for a, b in itertools.pairwise(steps)):
             raise ValueError(f"step must be ascending numbers from 1 on; got {steps}")
         _check_factor(factor)
         self.step = steps

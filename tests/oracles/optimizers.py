@@ -17,8 +17,8 @@ def trajectory(name, weight, gradients, *, lazy, states=None, **params):
     Args:
       name: sgd, adam, adagrad or ftrl.
       weight: `(n, *d)`.
-      gradients: for each step a dense array, or pairs of row and gradient; a row that comes twice has
-        the sum of its gradients.
+      gradients: for each step a dense array, or pairs of row and gradient; a row that comes twice
+        has the sum of its gradients.
       lazy: whether pairs move their own rows only.
       states: what the states start from; zeros by default.
       **params: as the optimizer of this name takes them.

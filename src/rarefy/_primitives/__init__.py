@@ -1,1 +1,14 @@
+"""JAX primitives on plain buffers: the loops that decide how fast everything above is.
 
+All are imported together, since the rules of one look others up by name.
+"""
+
+from rarefy._primitives._define import PRIMITIVES
+from rarefy._primitives.csr_dot_dense import csr_dot_dense
+from rarefy._primitives.csr_sample_dot import csr_sample_dot
+from rarefy._primitives.csr_t_dot_dense import csr_t_dot_dense
+from rarefy._primitives.csr_t_dot_rows import csr_t_dot_rows
+from rarefy._primitives.group_rows import RowGroups, group_rows
+from rarefy._primitives.rows_update import rows_update
+from rarefy._primitives.segment_rows import segment_rows
+from rarefy._primitives.take_rows import take_rows

@@ -9,7 +9,7 @@ from jax import numpy as jnp
 from jax.interpreters import batching
 
 from rarefy._primitives._batching import one_by_one
-from rarefy._primitives._define import Form, define
+from rarefy._primitives._define import Form, bind, define, like, public
 
 
 class RowGroups(NamedTuple):
@@ -22,6 +22,7 @@ class RowGroups(NamedTuple):
     count: jax.Array  # pyright: ignore[reportIncompatibleMethodOverride]
 
 
+@public("n_rows", "capacity")
 def group_rows(ids, limit=None, *, n_rows: int, capacity: int, form: Form = "auto") -> RowGroups:
     """Finds the distinct rows that `ids` names and groups the entries by row.
 
@@ -50,7 +51,6 @@ def group_rows(ids, limit=None, *, n_rows: int, capacity: int, form: Form = "aut
     passes over the entries once for about every eleven bits of `n_rows`.
     Source: least-significant-digit radix sort (Knuth, The Art of Computer Programming 3, 5.2.5).
     """
-    ids = jnp.asarray(ids)
     if ids.ndim != 1 or not jnp.issubdtype(ids.dtype, jnp.signedinteger):
         raise ValueError(f"group_rows: ids must be (nse,) signed integers, got {jax.typeof(ids)}")
     if ids.shape[0] >= 2**31:
@@ -63,16 +63,9 @@ def group_rows(ids, limit=None, *, n_rows: int, capacity: int, form: Form = "aut
         raise ValueError(
             f"group_rows: n_rows {n_rows} does not fit ids of {ids.dtype}; pass int64 ids"
         )
-    limit = np.int32(ids.shape[0]) if limit is None else _as_int32(limit, ids.shape[0])
-    return RowGroups(*group_rows_p.bind(ids, limit, n_rows=n_rows, capacity=capacity, form=form))
-
-
-def _as_int32(limit, nse):
-    if getattr(limit, "dtype", None) == np.int32:
-        return limit
-    if isinstance(limit, int | np.integer):
-        return np.int32(min(max(limit, 0), nse))
-    return jnp.clip(limit, 0, nse).astype(jnp.int32)
+    limit = ids.shape[0] if limit is None else jnp.clip(limit, 0, ids.shape[0])
+    limit = jnp.asarray(limit, jnp.int32)
+    return RowGroups(*bind("group_rows", ids, limit, n_rows=n_rows, capacity=capacity, form=form))
 
 
 def _group_rows_xla(ids, limit, *, n_rows, capacity):
@@ -94,11 +87,11 @@ def _group_rows_xla(ids, limit, *, n_rows, capacity):
 def _group_rows_abstract(ids, limit, *, n_rows, capacity):
     int32 = np.dtype(np.int32)
     return (
-        ids.update(shape=(capacity,)),
-        ids.update(dtype=int32),
-        ids.update(dtype=int32),
-        ids.update(shape=(capacity + 1,), dtype=int32),
-        ids.update(shape=(), dtype=int32),
+        like(ids, (capacity,), ids.dtype),
+        like(ids, ids.shape, int32),
+        like(ids, ids.shape, int32),
+        like(ids, (capacity + 1,), int32),
+        like(ids, (), int32),
     )
 
 

@@ -11,7 +11,7 @@ from jax.extend.core import Primitive
 from jax.interpreters import ad, batching
 
 from rarefy._primitives._batching import one_by_one
-from rarefy._primitives._define import Form, define
+from rarefy._primitives._define import Form, aligned, define, public
 
 COMMON = ("lr", "wd", "rescale_grad", "clip_gradient")
 """The first hyper-parameters of every rule. A negative `clip_gradient` means: do not clip."""
@@ -70,6 +70,7 @@ RULES: dict[str, Rule] = {
 """The rules by name: what their states and hyper-parameters are, in order."""
 
 
+@public("rule")
 def rows_update(
     rule: str, tables: Sequence[Any], rows, grad, hyper, *, form: Form = "auto"
 ) -> tuple[jax.Array, ...]:
@@ -110,9 +111,11 @@ def rows_update(
     decay; here it has that of the dense `AdaGrad` optimizer.
     """
     tables, rows, grad, hyper = _operands(rule, tables, grad, hyper, rows)
-    return tuple(ROWS_UPDATE[rule].bind(*tables, rows, grad, hyper, form=form))
+    operands = aligned(*tables, rows, grad, hyper)
+    return tuple(ROWS_UPDATE[rule].bind(*operands, form=form))
 
 
+@partial(jax.jit, static_argnames="rule", inline=True)
 def dense_update(rule: str, tables: Sequence[Any], grad, hyper) -> tuple[jax.Array, ...]:
     """Applies an optimizer's rule to whole tables.
 
@@ -136,10 +139,10 @@ def dense_update(rule: str, tables: Sequence[Any], grad, hyper) -> tuple[jax.Arr
 def _operands(rule, tables, grad, hyper, rows=None):
     if rule not in RULES:
         raise ValueError(f"rows_update: no rule {rule!r}; there are {', '.join(RULES)}")
-    tables, grad, hyper = tuple(map(jnp.asarray, tables)), jnp.asarray(grad), jnp.asarray(hyper)
-    weight, names = tables[0], ("weight", *RULES[rule].states)
+    tables, names = tuple(tables), ("weight", *RULES[rule].states)
     if len(tables) != len(names):
         raise ValueError(f"{rule}: tables must be ({', '.join(names)}), got {len(tables)}")
+    weight = tables[0]
     if weight.ndim == 0 or not jnp.issubdtype(weight.dtype, jnp.floating):
         raise ValueError(f"{rule}: weight must be (n, *d), floating, got {jax.typeof(weight)}")
     expected = [
@@ -148,7 +151,6 @@ def _operands(rule, tables, grad, hyper, rows=None):
     if rows is None:
         expected.append(("grad", grad, weight.shape, weight.dtype))
     else:
-        rows = jnp.asarray(rows)
         if rows.ndim != 1 or not jnp.issubdtype(rows.dtype, jnp.signedinteger):
             raise ValueError(f"{rule}: rows must be (k,) signed integers, got {jax.typeof(rows)}")
         expected.append(("grad", grad, (*rows.shape, *weight.shape[1:]), weight.dtype))

@@ -5,31 +5,32 @@ from jax import numpy as jnp
 from jax.interpreters import ad, batching
 
 from rarefy._primitives._batching import one_by_one
-from rarefy._primitives._define import Form, define
+from rarefy._primitives._define import Form, bind, define, like, public
+from rarefy._primitives._entries import accumulator, sum_rows, take_or_zero
 from rarefy._primitives.take_rows import take_rows
 
 
+@public()
 def segment_rows(order, starts, values, *, form: Form = "auto") -> jax.Array:
     """Sums the rows of each group that `group_rows` found.
 
     Args:
       order: `(nse,)`, int32: entries sorted by group, each at most once.
-      starts: `(capacity + 1,)`, int32, non-decreasing, from 0 to at most `nse`: group `i` has the entries
-        `order[starts[i]:starts[i + 1]]`.
+      starts: `(capacity + 1,)`, int32, non-decreasing, from 0 to at most `nse`: the entries of
+        group `i` are `order[starts[i]:starts[i + 1]]`.
       values: `(nse, *d)`, floating: a row for each entry.
       form: which implementation to use.
 
     Returns:
       `(capacity, *d)`, dtype of `values`: the sum of `values[e]` over the entries `e` of each
-      group, added in the order of `order`; 16-bit floats are summed in float32. Empty groups are
-      zero.
+      group; zeros for an empty group. 16-bit floats are summed in float32. The bits of the kernel
+      are the same for any number of threads.
 
     Raises:
       ValueError: `order`, `starts` and `values` do not fit together.
 
     Cost: O((starts[-1] + capacity) * prod(d)).
     """
-    order, starts, values = jnp.asarray(order), jnp.asarray(starts), jnp.asarray(values)
     if (
         order.ndim != 1
         or starts.ndim != 1
@@ -41,7 +42,7 @@ def segment_rows(order, starts, values, *, form: Form = "auto") -> jax.Array:
             f"segment_rows: order must be (nse,), starts (capacity + 1,) and values (nse, *d), got "
             f"{jax.typeof(order)}, {jax.typeof(starts)} and {jax.typeof(values)}"
         )
-    return segment_rows_p.bind(order, starts, values, form=form)
+    return bind("segment_rows", order, starts, values, form=form)
 
 
 def group_of_position(starts, nse: int) -> jax.Array:
@@ -62,20 +63,18 @@ def group_of_position(starts, nse: int) -> jax.Array:
 
 def _segment_rows_xla(order, starts, values):
     (nse,), capacity = order.shape, starts.shape[0] - 1
-    accumulator = jnp.promote_types(values.dtype, jnp.float32)
-    taken = values.at[order].get(mode="fill", fill_value=0).astype(accumulator)
-    out = jnp.zeros((capacity, *values.shape[1:]), accumulator)
+    taken = take_or_zero(values, order, (order >= 0) & (order < nse))
     group = group_of_position(starts, nse)
-    out = out.at[group].add(taken, mode="drop", indices_are_sorted=True)
-    return out.astype(values.dtype)
+    wide = taken.astype(accumulator(values.dtype))
+    return sum_rows(wide, group, group < capacity, capacity, values.dtype)
 
 
 def _segment_rows_abstract(order, starts, values):
-    return values.update(shape=(starts.shape[0] - 1, *values.shape[1:]))
+    return like(values, (starts.shape[0] - 1, *values.shape[1:]), values.dtype)
 
 
 def _segment_rows_jvp(tangent, order, starts, values, *, form):
-    return segment_rows_p.bind(order, starts, tangent, form=form)
+    return bind("segment_rows", order, starts, tangent, form=form)
 
 
 def _segment_rows_transpose(cotangent, order, starts, values, *, form):
@@ -91,7 +90,7 @@ def _segment_rows_batch(args, dims, *, form):
     (order, starts, values), (order_dim, starts_dim, values_dim) = args, dims
     if order_dim is None and starts_dim is None:  # the batch becomes part of each row
         values = jnp.moveaxis(values, values_dim, 1)
-        return segment_rows_p.bind(order, starts, values, form=form), 1
+        return bind("segment_rows", order, starts, values, form=form), 1
     return one_by_one(segment_rows_p)(args, dims, form=form)
 
 

@@ -5,9 +5,11 @@ from jax import numpy as jnp
 from jax.interpreters import ad, batching
 
 from rarefy._primitives._batching import one_by_one
-from rarefy._primitives._define import Form, define
+from rarefy._primitives._define import Form, bind, define, like, public
+from rarefy._primitives._entries import accumulator, sum_rows, take_or_zero
 
 
+@public()
 def take_rows(table, rows, *, form: Form = "auto") -> jax.Array:
     """Copies rows out of a dense table.
 
@@ -26,49 +28,41 @@ def take_rows(table, rows, *, form: Form = "auto") -> jax.Array:
     Cost: O(k * prod(d)). The gradient with respect to `table` is dense, O((n + k) * prod(d));
     `segment_rows` gives it as rows.
     """
-    table, rows = jnp.asarray(table), jnp.asarray(rows)
     if table.ndim == 0 or rows.ndim != 1 or not jnp.issubdtype(rows.dtype, jnp.integer):
         raise ValueError(
             f"take_rows: table must be (n, *d) and rows (k,) integers,"
             f" got {jax.typeof(table)} and {jax.typeof(rows)}"
         )
-    return take_rows_p.bind(table, rows, form=form)
+    return bind("take_rows", table, rows, form=form)
 
 
 def _take_rows_xla(table, rows):
-    return table.at[_outside_last(rows, table.shape[0])].get(mode="fill", fill_value=0)
-
-
-def _outside_last(rows, n):
-    """Sends negative ids out of range at the top, since `.at` would count them from the end."""
-    return jnp.where(rows < 0, n, rows)
+    # `.at` would count a negative id from the end.
+    return take_or_zero(table, rows, rows >= 0)
 
 
 def _take_rows_abstract(table, rows):
-    return table.update(shape=(*rows.shape, *table.shape[1:]))
+    return like(table, (*rows.shape, *table.shape[1:]), table.dtype)
 
 
 def _take_rows_jvp(tangent, table, rows, *, form):
-    return take_rows_p.bind(tangent, rows, form=form)
+    return bind("take_rows", tangent, rows, form=form)
 
 
 def _take_rows_transpose(cotangent, table, rows, *, form):
     if type(cotangent) is ad.Zero:
         return ad.Zero(table.aval), None
-    shape, dtype = table.aval.shape, table.aval.dtype
-    accumulator = jnp.promote_types(dtype, jnp.float32)
-    out = jnp.zeros(shape, accumulator)
-    out = out.at[_outside_last(rows, shape[0])].add(cotangent.astype(accumulator), mode="drop")
-    return out.astype(dtype), None
+    (n, *_), dtype = table.aval.shape, table.aval.dtype
+    return sum_rows(cotangent.astype(accumulator(dtype)), rows, rows >= 0, n, dtype), None
 
 
 def _take_rows_batch(args, dims, *, form):
     (table, rows), (table_dim, rows_dim) = args, dims
     if rows_dim is None:  # the batch becomes part of each row
-        return take_rows_p.bind(jnp.moveaxis(table, table_dim, 1), rows, form=form), 1
+        return bind("take_rows", jnp.moveaxis(table, table_dim, 1), rows, form=form), 1
     if table_dim is None:  # one longer list of rows
         rows = jnp.moveaxis(rows, rows_dim, 0)
-        out = take_rows_p.bind(table, rows.reshape(-1), form=form)
+        out = bind("take_rows", table, rows.reshape(-1), form=form)
         return out.reshape(*rows.shape, *out.shape[1:]), 0
     return one_by_one(take_rows_p)(args, dims, form=form)
 

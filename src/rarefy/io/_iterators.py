@@ -62,7 +62,8 @@ class DataBatch:
       pad: how many rows at the end only fill the batch up.
       index: numbers of the rows, or None.
       bucket_key: of a bucketing module.
-      provide_data, provide_label: descriptions of the arrays, where they differ from the iterator's.
+      provide_data, provide_label: descriptions of the arrays, where they differ from the
+        iterator's.
     """
 
     def __init__(

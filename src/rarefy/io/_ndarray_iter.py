@@ -22,15 +22,17 @@ class NDArrayIter(DataIter):
     """Goes over arrays in batches; csr and SciPy matrices stay csr.
 
     Args:
-      data: `(rows, *d)`: a NumPy array, a dense or csr array of this library, a SciPy matrix; a list of
-        them, or a dict from names to them (its names in alphabetical order). NumPy arrays become
-        float32; the rest keep their dtype.
+      data: `(rows, *d)`: a NumPy array, a dense or csr array of this library, a SciPy matrix; a
+        list of them, or a dict from names to them (its names in alphabetical order). NumPy arrays
+        become float32; the rest keep their dtype.
       label: as `data`, or None.
       batch_size: rows in a batch.
       shuffle: whether each epoch has its own order, drawn from NumPy's global random state.
       last_batch_handle: what happens to rows that do not fill a batch: 'pad' fills it up from the
-        begin of the epoch, 'discard' leaves them out, 'roll_over' puts them first in the next epoch.
-      data_name, label_name: the names; several arrays without names get `_0_data`, `_1_data` and so on.
+        begin of the epoch, 'discard' leaves them out, 'roll_over' puts them first in the next
+        epoch.
+      data_name, label_name: the names; several arrays without names get `_0_data`, `_1_data` and so
+        on.
       layout: a letter for each dimension, for the descriptions.
 
     Attributes:
@@ -58,7 +60,8 @@ class NDArrayIter(DataIter):
             raise ValueError(f"batch_size must be at least 1; got {batch_size}")
         if last_batch_handle not in LAST_BATCH:
             raise ValueError(
-                f"last_batch_handle must be one of {', '.join(LAST_BATCH)}; got {last_batch_handle!r}"
+                f"last_batch_handle must be one of {', '.join(LAST_BATCH)}; got "
+                f"{last_batch_handle!r}"
             )
         self.data = _named_sources(data, data_name)
         self.label = _named_sources(label, label_name)
@@ -68,8 +71,8 @@ class NDArrayIter(DataIter):
         for name, source in self.data + self.label:
             if source.shape[0] != self.num_data:
                 raise ValueError(
-                    f"{name} has {source.shape[0]} rows, {self.data[0][0]} {self.num_data}; they must "
-                    "be equal"
+                    f"{name} has {source.shape[0]} rows, {self.data[0][0]} {self.num_data}; they "
+                    "must be equal"
                 )
         self.shuffle = shuffle
         self.last_batch_handle = last_batch_handle
@@ -154,7 +157,9 @@ def _named_sources(arrays: Any, default_name: str) -> list[tuple[str, Source]]:
         named = sorted(arrays.items())
     elif isinstance(arrays, list | tuple):
         many = len(arrays) > 1
-        named = [(f"_{i}_{default_name}" if many else default_name, a) for i, a in enumerate(arrays)]
+        named = [
+            (f"_{i}_{default_name}" if many else default_name, a) for i, a in enumerate(arrays)
+        ]
     else:
         named = [(default_name, arrays)]
     return [(name, _source(name, array)) for name, array in named]
@@ -169,14 +174,14 @@ def _source(name: str, array: Any) -> Source:
     if isinstance(value, BCOO) or isinstance(array, str | bytes):
         kind = "row_sparse array" if isinstance(value, BCOO) else type(array).__name__
         raise TypeError(
-            f"{name} is a {kind}; NDArrayIter takes NumPy, dense and csr arrays, SciPy matrices, lists "
-            "and dicts of them. Convert with tostype('default')"
+            f"{name} is a {kind}; NDArrayIter takes NumPy, dense and csr arrays, SciPy matrices, "
+            "lists and dicts of them. Convert with tostype('default')"
         )
     dense = np.asarray(value)
-    if dense.ndim == 0 or dense.dtype.kind not in "biuf" and dense.dtype.name != "bfloat16":
+    if dense.ndim == 0 or (dense.dtype.kind not in "biuf" and dense.dtype.name != "bfloat16"):
         raise TypeError(
-            f"{name} is {type(array).__name__} of shape {dense.shape}, dtype {dense.dtype}; NDArrayIter "
-            "takes arrays of numbers with the rows as first dimension"
+            f"{name} is {type(array).__name__} of shape {dense.shape}, dtype {dense.dtype}; "
+            "NDArrayIter takes arrays of numbers with the rows as first dimension"
         )
     return dense if isinstance(array, Handle) else dense.astype(np.float32, copy=False)
 

@@ -1,1 +1,49 @@
+"""Arrays and the operators on them, in MXNet's style."""
 
+from rarefy._ops import defs as _defs
+from rarefy._ops.render import namespace as _namespace
+from rarefy.nd import _internal, random, sparse
+from rarefy.nd._arithmetic import (
+    add,
+    divide,
+    equal,
+    greater,
+    greater_equal,
+    lesser,
+    lesser_equal,
+    logical_and,
+    logical_or,
+    logical_xor,
+    maximum,
+    minimum,
+    modulo,
+    multiply,
+    not_equal,
+    power,
+    subtract,
+    true_divide,
+)
+from rarefy.nd._create import (
+    arange,
+    array,
+    concatenate,
+    empty,
+    eye,
+    full,
+    linspace,
+    moveaxis,
+    ones,
+    waitall,
+    zeros,
+)
+from rarefy.nd._invoke import invoke as _invoke
+from rarefy.nd._ndarray import NDArray
+from rarefy.nd._sparse_array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
+
+globals().update(
+    {
+        name: function
+        for name, function in _namespace(_invoke, module="rarefy.nd").items()
+        if name not in globals()
+    }
+)

@@ -8,6 +8,7 @@ from rarefy._ops.precision import wide
 from rarefy._ops.storage import SType, Value, stype_of
 from rarefy.autograd._tape import Slot
 from rarefy.base import MXNetError
+from rarefy.context import Context
 
 Path = tuple[Any, ...]
 
@@ -18,7 +19,7 @@ class Handle:
     A handle is no pytree; functions of `rarefy.sparse` and of JAX take its `_value`.
     """
 
-    __slots__ = ("__weakref__", "_cell", "_grad", "_path", "_seen", "_slot")
+    __slots__ = ("__weakref__", "_cell", "_ctx", "_grad", "_path", "_seen", "_slot")
     _classes: ClassVar[dict[SType, type["Handle"]]] = {}
 
     def __init_subclass__(cls, *, stype: SType | None = None, **kwargs):
@@ -32,6 +33,7 @@ class Handle:
         self._slot = slot
         self._grad: Handle | None = None
         self._seen: tuple[int, Value] | None = None
+        self._ctx: Context | None = None
 
     @staticmethod
     def _wrap(value: Value, slot: Slot | None = None, *, shared: bool = False) -> Any:

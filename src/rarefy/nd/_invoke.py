@@ -16,7 +16,7 @@ from rarefy._ops.storage import Value, convert, stype_of, to_dense
 from rarefy.autograd._tape import record
 from rarefy.base import MXNetError
 from rarefy.nd._handle import Handle
-from rarefy.random import next_key
+from rarefy._key import next_key
 
 
 def invoke(

@@ -19,8 +19,9 @@ class Ftrl(Optimizer):
         n = n + g**2
         weight = (sign(z) * lamda1 - z) / ((beta + sqrt(n)) / lr + wd) where |z| > lamda1, else 0
 
-    The weight is a function of the state. A weight that does not start at zero is therefore lost at its
-    first update, as the state starts at zero; `warm_start` makes a state that means the given weight.
+    The weight is a function of the state. A weight that does not start at zero is therefore lost at
+    its first update, as the state starts at zero; `warm_start` makes a state that means the given
+    weight.
 
     Args:
       lamda1: L1 coefficient.

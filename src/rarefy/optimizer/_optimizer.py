@@ -36,11 +36,11 @@ class Optimizer:
 
     Args:
       rescale_grad: factor on gradients before anything else; often one over the batch size.
-      param_idx2name: name of each parameter by index. Names that do not end in `_weight` or `_gamma`
-        get no weight decay unless `set_wd_mult` says otherwise.
+      param_idx2name: name of each parameter by index. Names that do not end in `_weight` or
+        `_gamma` get no weight decay unless `set_wd_mult` says otherwise.
       wd: weight decay; what it means is each optimizer's own.
-      clip_gradient: bound on the absolute value of each element of a gradient, after it is rescaled;
-        None or 0 for none.
+      clip_gradient: bound on the absolute value of each element of a gradient, after it is
+        rescaled; None or 0 for none.
       learning_rate: 0.01 by default, or the scheduler's.
       lr_scheduler: gives the learning rate from the number of updates.
       sym: a symbol whose variables' `__lr_mult__` and `__wd_mult__` attributes are used.
@@ -131,8 +131,8 @@ class Optimizer:
         """
         if self.lr_scheduler is not None:
             raise UserWarning(
-                "the learning rate is given by the scheduler; set lr_scheduler.base_lr, or make the "
-                "optimizer without lr_scheduler"
+                "the learning rate is given by the scheduler; set lr_scheduler.base_lr, or make "
+                "the optimizer without lr_scheduler"
             )
         self.lr = lr
 
@@ -176,9 +176,7 @@ class Optimizer:
     def _update_count(self, index: Any) -> None:
         """Counts an update of a parameter, or of each of a list."""
         for i in index if isinstance(index, list | tuple) else (index,):
-            self._index_update_count[i] = 1 + self._index_update_count.get(
-                i, self.begin_num_update
-            )
+            self._index_update_count[i] = 1 + self._index_update_count.get(i, self.begin_num_update)
             self.num_update = max(self.num_update, self._index_update_count[i])
 
     # Updates.
@@ -188,15 +186,15 @@ class Optimizer:
         return None
 
     def create_state_multi_precision(self, index: Any, weight: Handle) -> State:
-        """Makes the state of a parameter; for a weight of 16 bits with `multi_precision`, that of its
-        float32 copy together with the copy."""
+        """Makes the state of a parameter; for a weight of 16 bits with `multi_precision`, that of
+        its float32 copy together with the copy."""
         if self._is_narrow(weight):
             copy = _wrap_copy(weight, jnp.float32)
             return self._join(copy, self.create_state(index, copy))
         if not self.multi_precision and np.dtype(weight._value.dtype) in _NARROW:
             warnings.warn(
-                f"{type(self).__name__} updates a {weight._value.dtype} weight in its own precision, "
-                "which loses small steps; consider multi_precision=True",
+                f"{type(self).__name__} updates a {weight._value.dtype} weight in its own "
+                "precision, which loses small steps; consider multi_precision=True",
                 stacklevel=2,
             )
         return self.create_state(index, weight)
@@ -256,7 +254,7 @@ class Optimizer:
         self.apply(index, weight, grad, state, self.hyper(index))
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: State) -> None:
-        """Updates a parameter, through its float32 copy where `create_state_multi_precision` made one."""
+        """Updates a parameter, through the float32 copy in its state where there is one."""
         if isinstance(index, list | tuple):
             for one in zip(index, weight, grad, state, strict=True):
                 self.update_multi_precision(*one)
@@ -299,14 +297,16 @@ class Optimizer:
         """
         mine = type(self).__name__.lower()
         if saved["optimizer"] != mine:
-            raise ValueError(f"the saved state is of optimizer {saved['optimizer']!r}, this is {mine!r}")
+            raise ValueError(
+                f"the saved state is of optimizer {saved['optimizer']!r}, this is {mine!r}"
+            )
         if saved["learning_rate"] is not None:
             self.lr = saved["learning_rate"]
             if self.lr_scheduler is not None:
                 self.lr_scheduler.base_lr = self.lr
         self.begin_num_update = saved["begin_num_update"]
         self.num_update = saved["num_update"]
-        self._index_update_count = {i: n for i, n in saved["update_counts"]}
+        self._index_update_count = dict(saved["update_counts"])
 
 
 def _set_base_lr(scheduler: Any, learning_rate: float) -> None:
@@ -337,14 +337,17 @@ def run_update(
 
 
 def zeros_like(weight: Handle, stype: SType) -> Handle:
-    """A state of zeros of the weight's shape and dtype: without rows where it is row_sparse."""
+    """A state of zeros of the weight's shape and dtype.
+
+    A row_sparse one stores no rows yet, but has as many slots as the weight, so that its first
+    update, which fills them, replaces it in place like every later one.
+    """
     value = weight._value
     with wide():
         if stype == "row_sparse":
             assert isinstance(value, BCOO)
-            data = jnp.zeros((0, *value.shape[1:]), value.dtype)
-            rows = jnp.zeros(0, value.indices.dtype)
-            return Handle._wrap(row_sparse(data, rows, value.shape))
+            rows = jnp.full(value.nse, value.shape[0], value.indices.dtype)
+            return Handle._wrap(row_sparse(jnp.zeros_like(value.data), rows, value.shape))
         return Handle._wrap(jnp.zeros(value.shape, value.dtype))
 
 
@@ -370,9 +373,8 @@ def _check_rows_stored(index: Any, weight: Value, grad: Value) -> None:
         missing = np.setdiff1d(np.arange(n), stored)
     if len(missing):
         raise ValueError(
-            f"parameter {index} is row_sparse and stores {len(stored)} of {n} rows; its gradient has "
-            f"row {missing[0]}, which is not among them. Rows are never added to a weight: make it with "
-            "all rows that training will touch, as nd.ones(shape).tostype('row_sparse') does"
+            f"parameter {index} is row_sparse and stores {len(stored)} of {n} rows; its gradient "
+            f"has row {missing[0]}, which is not among them. Rows are never added to a weight: "
+            "make it with all rows that training will touch, as "
+            "nd.ones(shape).tostype('row_sparse') does"
         )
-
-

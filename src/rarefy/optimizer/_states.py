@@ -60,7 +60,9 @@ def _describe(state: Any, arrays: dict[str, np.ndarray]) -> Any:
     if isinstance(state, list | tuple):
         return {"tuple": [_describe(part, arrays) for part in state]}
     if not isinstance(state, Handle):
-        raise TypeError(f"an optimizer state is None, an array or a tuple; got {type(state).__name__}")
+        raise TypeError(
+            f"an optimizer state is None, an array or a tuple; got {type(state).__name__}"
+        )
     value = state._value
     entry: dict[str, Any] = {"stype": stype_of(value), "shape": list(value.shape)}
     if isinstance(value, BCOO):

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rarefy import autograd, random
+from rarefy import _key, autograd
 from rarefy._cell import Cell, holding
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import Value
@@ -66,7 +66,7 @@ class TrainStep:
         self._cells = [
             *cells,
             *(s._cell for states in self.states.values() for s in states),
-            random.STATE,
+            _key.STATE,
         ]
         self._hyper_names: list[tuple[str, str]] = []
         self._hyper: tuple[bytes, jax.Array] | None = None

@@ -7,7 +7,8 @@ from rarefy.optimizer._states import dump_states, load_states
 
 
 class Updater:
-    """Updates parameters by index and keeps their states, which it makes at a parameter's first update.
+    """Updates parameters by index and keeps their states, which it makes at a parameter's first
+    update.
 
     Args:
       optimizer: the optimizer.

@@ -1,7 +1,7 @@
 """BCOO: batched coordinate layout."""
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import jax
@@ -377,11 +377,39 @@ class BCOO(JAXSparse):
         return self
 
     def __abs__(self) -> "BCOO":
-        if not self.unique_indices:
+        return self._map(jnp.abs)
+
+    def __pow__(self, exponent: Any) -> "BCOO":
+        """Raises every cell to a positive power.
+
+        Raises:
+          NotImplementedError: the exponent is not a positive Python number, so zeros would change.
+        """
+        if not isinstance(exponent, int | float | np.number) or exponent <= 0:
             raise NotImplementedError(
-                "abs of a BCOO whose entries may repeat; call sum_duplicates() first"
+                f"power of a sparse array: the exponent must be a positive number, so that zero stays "
+                f"zero; got {exponent!r}. Use .todense() if a dense result is wanted"
             )
-        return self._with_buffers(abs(self.data), self.indices)
+        return self._map(lambda data: data**exponent)
+
+    def __rpow__(self, base: Any) -> Any:
+        raise self._lacks("__rpow__, which would give a dense result")
+
+    def _map(self, function: Callable[[jax.Array], jax.Array]) -> "BCOO":
+        """Applies a function with `f(0) == 0` to the cells; repeats are added up first."""
+        one = self if self.unique_indices else self._unique()
+        return one._with_buffers(function(one.data), one.indices)
+
+    def _unique(self) -> "BCOO":
+        data, indices, _ = _entries.sum_duplicates(
+            self.data,
+            self.indices,
+            shape=self.shape,
+            nse=self.nse,
+            remove_zeros=False,
+            is_sorted=self.indices_sorted,
+        )
+        return BCOO._trusted(data, indices, self.shape, True, True)
 
     def __mul__(self, other: Any) -> "BCOO":
         if isinstance(other, JAXSparse):
@@ -396,17 +424,19 @@ class BCOO(JAXSparse):
 
     def __truediv__(self, other: Any) -> "BCOO":
         if isinstance(other, JAXSparse):
-            raise NotImplementedError(
-                "Division by a sparse array is not implemented because it would result in dense "
-                "output. If this is your intent, use sparse.todense() to convert your arguments to a "
-                "dense array."
-            )
+            return self.__rtruediv__(other)
         other = _as_operand(other)
         if other.ndim == 0:
             return self._with_buffers(self.data / other, self.indices)
         real = self._extract("division", jnp.ones_like(other, shape=(1,) * other.ndim))
         values = jnp.where(real != 0, self._extract("division", other), 1)
         return self._with_buffers(_entries.divide(self.data, values), self.indices)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        raise NotImplementedError(
+            "Division by a sparse array is not implemented because it would result in dense output. If "
+            "this is your intent, use sparse.todense() to convert your arguments to a dense array."
+        )
 
     def _extract(self, what: str, other: jax.Array) -> jax.Array:
         shape = np.broadcast_shapes(self.shape, other.shape)

@@ -364,10 +364,17 @@ class BCSR(JAXSparse):
         return self
 
     def __abs__(self) -> "BCSR":
-        return self._with_data(abs(self._as_unique_bcoo()).data)
+        if self.unique_indices:
+            return self._with_data(abs(self.data))
+        return BCSR.from_bcoo(abs(self.to_bcoo()))
 
-    def _as_unique_bcoo(self) -> BCOO:
-        return self.to_bcoo()
+    def __pow__(self, exponent: Any) -> "BCSR":
+        """Raises every cell to a positive power; as `BCOO.__pow__`."""
+        powers = self.to_bcoo() ** exponent
+        return self._with_data(powers.data) if self.unique_indices else BCSR.from_bcoo(powers)
+
+    def __rpow__(self, base: Any) -> Any:
+        raise self._lacks("__rpow__, which would give a dense result")
 
     def __mul__(self, other: Any) -> "BCSR":
         if isinstance(other, JAXSparse):
@@ -383,13 +390,14 @@ class BCSR(JAXSparse):
             return self._with_data(self.data / other)
         return self._with_data((self.to_bcoo() / other).data)
 
+    def __rtruediv__(self, other: Any) -> Any:
+        return self.to_bcoo().__rtruediv__(other)
+
     def __add__(self, other: Any) -> Any:
         if isinstance(other, BCSR):
             if self.shape == other.shape and self._shares_pattern(other):
                 return self._with_data(self.data + other.data)
             return BCSR.from_bcoo(self.to_bcoo() + other.to_bcoo())
-        if isinstance(other, BCOO):
-            return self.to_bcoo() + other
         return self.to_bcoo() + other
 
     __radd__ = __add__

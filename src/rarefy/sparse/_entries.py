@@ -84,6 +84,7 @@ def todense(data, indices, *, shape):
     data = jnp.broadcast_to(data, (*layout.batch, *data.shape[len(layout.batch) :]))
     if not places:
         return data.sum(0, dtype=data.dtype)
+    places = (jnp.broadcast_to(places[0], (*layout.batch, layout.nse)), *places[1:])
     if any(size > np.iinfo(places[-1].dtype).max for size in shape):
         raise ValueError(f"todense: a dense array of shape {shape} is out of reach")
     target = jnp.zeros(shape, data.dtype).at[places]

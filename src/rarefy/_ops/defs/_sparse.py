@@ -119,3 +119,32 @@ def empty_csr(shape: tuple[int, int], dtype) -> BCSR:
         indices_sorted=True,
         unique_indices=True,
     )
+
+
+def csr_columns(value: BCSR, begin: int, count: int) -> BCSR:
+    """The columns from `begin` on of a csr value, with as many slots as it has.
+
+    Cost: O(nse).
+    """
+    data, indices, indptr = _csr_columns(
+        value.data, value.indices, value.indptr, np.asarray(begin, value.indices.dtype), count=count
+    )
+    return BCSR._trusted(
+        data,
+        indices,
+        indptr,
+        (value.shape[0], count),
+        indices_sorted=value.indices_sorted,
+        unique_indices=value.unique_indices,
+    )
+
+
+@partial(jax.jit, static_argnames="count")
+def _csr_columns(data, indices, indptr, begin, *, count):
+    (nse,) = data.shape
+    kept = (indices >= begin) & (indices < begin + count)
+    kept &= lax.iota(indptr.dtype, nse) < indptr[-1]
+    before = jnp.concatenate([jnp.zeros(1, indptr.dtype), jnp.cumsum(kept, dtype=indptr.dtype)])
+    place = jnp.where(kept, before[:-1], nse)
+    columns = jnp.full(nse, count, indices.dtype).at[place].set(indices - begin, mode="drop")
+    return jnp.zeros(nse, data.dtype).at[place].set(data, mode="drop"), columns, before[indptr]

@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from rarefy._ops.defs._numbers import in_float
-from rarefy._ops.defs._sparse import densified
+from rarefy._ops.defs._sparse import densified, empty_csr, empty_row_sparse
 from rarefy._ops.opdef import Operator, Scalar, operator
 from rarefy._ops.places import with_data
 from rarefy._ops.storage import Value
@@ -304,6 +304,20 @@ def zeros_like(data):
       Shape, dtype and storage type of `data`; a sparse result stores nothing.
     """
     return jnp.zeros_like(data)
+
+
+@zeros_like.rule("csr", out="csr")
+def _(data):
+    return empty_csr(data.shape, data.dtype)
+
+
+@zeros_like.rule("row_sparse", out="row_sparse")
+def _(data):
+    return empty_row_sparse(data.shape, data.dtype)
+
+
+for _stype in ("default", "csr", "row_sparse"):
+    zeros_like.gradient(_stype)(lambda want, inputs, output, cotangent: (None,))
 
 
 @operator("ones_like")

@@ -4,12 +4,17 @@ from typing import Literal
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from rarefy._ops.defs._ids import as_ids, require_ids
 from rarefy._ops.defs._numbers import require_same_dtype
 from rarefy._ops.defs.nn import row_gradient
+from rarefy._ops.gradient import cotangent_like, pull_back
 from rarefy._ops.opdef import operator
-from rarefy._ops.storage import to_dense
+from rarefy._ops.storage import is_traced, to_dense
+from rarefy.sparse import BCSR
+from rarefy.sparse._capacity import capacity
+from rarefy.sparse._csr import take_csr_rows
 
 Mode = Literal["clip", "wrap", "raise"]
 Shape = tuple[int, ...]
@@ -59,6 +64,37 @@ def _(want, inputs, output, cotangent, *, axis, mode):
         return row_gradient(ids.reshape(-1), g.reshape(-1, *a.shape[1:]), a.shape[0]), None
     _, back = jax.vjp(lambda x: jnp.take(x, ids, axis=axis), a)
     return back(g)[0], None
+
+
+def _taken_rows(axis, mode):
+    return "csr" if axis in (0, -2) else None
+
+
+def _slots_of_rows(a: BCSR, ids) -> int:
+    """How many slots the rows `ids` need; under a trace as many as can be proved enough."""
+    if is_traced(a) or isinstance(ids, jax.core.Tracer):
+        return a.nse * ids.size
+    lengths = np.diff(np.asarray(a.indptr))
+    return capacity(int(lengths[np.asarray(ids)].sum()))
+
+
+@take.rule("csr", "default", out=_taken_rows, eager=True)
+def _(a, indices, *, axis, mode):
+    ids = _bounded(indices, a.shape[0], mode)
+    if ids.ndim != 1:
+        raise ValueError(f"rows of a csr array are taken by a vector of ids; got {indices.shape}")
+    return take_csr_rows(a, ids, _slots_of_rows(a, ids))
+
+
+@take.gradient("csr", "default")
+def _(want, inputs, output, cotangent, *, axis, mode):
+    a, indices = inputs
+    ids = _bounded(indices, a.shape[0], mode)
+
+    def rows(value, _):
+        return (take_csr_rows(value, ids, output.nse),)
+
+    return pull_back(rows, inputs, (cotangent_like(cotangent, output),), (want[0], None))
 
 
 @operator("batch_take")
@@ -183,3 +219,24 @@ def scatter_nd(data, indices, *, shape: Shape):
     """
     places = tuple(as_ids(indices[i], shape[i]) for i in range(indices.shape[0]))
     return jnp.zeros(shape, data.dtype).at[places].set(data, mode="drop")
+
+
+@operator("_index", visible="internal")
+def index(data, *arrays, spec: tuple):
+    """Takes single elements, as NumPy's advanced indexing does.
+
+    Args:
+      data: any shape.
+      arrays: integer arrays.
+      spec: for each part of the key 'array', None, or ('slice', start, stop, step).
+
+    Returns:
+      dtype of `data`, dense.
+    """
+    places = iter(arrays)
+    key = tuple(
+        part if part is None else next(places) if part == "array" else slice(*part[1:])
+        for part in spec
+    )
+    out = data[key]
+    return out.reshape(1) if out.ndim == 0 else out

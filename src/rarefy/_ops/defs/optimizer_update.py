@@ -1,13 +1,12 @@
 """Optimizer updates: a weight and its states, moved by a gradient.
 
 Each operator is one rule of `rarefy._primitives.rows_update`, for any mix of dense and row_sparse
-arrays. A dense gradient, or `lazy_update=False`, moves all rows that the weight stores; a row_sparse
-gradient with `lazy_update=True` moves its own rows and reads no other.
+arrays. A dense gradient, or `lazy_update=False`, moves all rows that the weight stores; a
+row_sparse gradient with `lazy_update=True` moves its own rows and reads no other.
 """
 
 import itertools
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import jax
@@ -49,14 +48,14 @@ def sgd_update(
       wd: weight decay.
       rescale_grad: factor on the gradient, applied before it is clipped.
       clip_gradient: bound on the absolute value of each element of the gradient; negative: none.
-      lazy_update: whether a row_sparse gradient moves only the rows that it stores. Otherwise all rows
-        move, as with a dense gradient that is zero elsewhere.
+      lazy_update: whether a row_sparse gradient moves only the rows that it stores. Otherwise all
+        rows move, as with a dense gradient that is zero elsewhere.
 
     Returns:
       The new weight, in the storage type of `weight`.
 
-    Cost: O(rows of `grad`) for a row_sparse gradient with `lazy_update`, if the weight is updated in
-    place; else O(rows of `weight`).
+    Cost: O(rows of `grad`) for a row_sparse gradient with `lazy_update`, if the weight is updated
+    in place; else O(rows of `weight`).
     """
     return _update("sgd", lazy_update, (weight,), grad, (lr, wd, rescale_grad, clip_gradient))
 
@@ -217,8 +216,8 @@ def ftrl_update(
       wd: L2 coefficient (lambda2 in the paper).
       rescale_grad: factor on the gradient, applied before it is clipped.
       clip_gradient: bound on the absolute value of each element of the gradient; negative: none.
-      lazy_update: whether a row_sparse gradient moves only the rows that it stores. Otherwise all rows
-        are computed anew from `z` and `n`.
+      lazy_update: whether a row_sparse gradient moves only the rows that it stores. Otherwise all
+        rows are computed anew from `z` and `n`.
 
     Returns:
       The new weight, in the storage type of `weight`.
@@ -315,20 +314,21 @@ def _check(names: Sequence[str], values: Sequence[Stored], grad: Stored) -> None
     weight, *states = values
     if weight.ndim == 0 or not jnp.issubdtype(weight.dtype, jnp.floating):
         raise TypeError(
-            f"weight must be floating with a first dimension of rows; got {weight.shape} {weight.dtype}"
+            f"weight must be floating with a first dimension of rows; got {weight.shape} "
+            f"{weight.dtype}"
         )
     if grad.shape != weight.shape:
         raise ValueError(f"grad is {grad.shape} and weight {weight.shape}; they must be equal")
     if jnp.promote_types(grad.dtype, weight.dtype) != weight.dtype:
         raise TypeError(
-            f"grad is {grad.dtype} and weight {weight.dtype}; pass grad.astype('{weight.dtype}'), or "
-            "use multi_precision=True for a weight of 16 bits"
+            f"grad is {grad.dtype} and weight {weight.dtype}; pass grad.astype('{weight.dtype}'), "
+            "or use multi_precision=True for a weight of 16 bits"
         )
     for name, state in zip(names, states, strict=True):
         if state.shape != weight.shape or state.dtype != weight.dtype:
             raise ValueError(
-                f"{name} is {state.shape} {state.dtype} and weight {weight.shape} {weight.dtype}; they "
-                "must be equal"
+                f"{name} is {state.shape} {state.dtype} and weight {weight.shape} {weight.dtype}; "
+                "they must be equal"
             )
 
 
@@ -424,14 +424,13 @@ def _with(value: Stored, data: jax.Array) -> Stored:
 def _align(state: BCOO, rows: jax.Array, ids: jax.Array | None) -> BCOO:
     """Brings a row_sparse state to the slots of `rows`, where it does not have them already.
 
-    A state starts without rows; at its first update it gets the weight's, once. From then on it is
-    updated in place.
+    A state starts without rows; at its first update it gets the weight's, once.
 
     Args:
       state: `(n, *d)`.
       rows: `(slots,)`, ascending, `n` for padding.
-      ids: the slots that are going to be read, `slots` for padding; None for all of them. Only these
-        are compared.
+      ids: the slots that are going to be read, `slots` for padding; None for all of them. Only
+        these are compared.
     """
     n, slots, have = state.shape[0], rows.shape[0], row_sparse_rows(state)
     rows = rows.astype(have.dtype)
@@ -464,10 +463,8 @@ def _all_rows(
     grad: jax.Array,
     hyper: jax.Array,
 ) -> tuple[jax.Array, ...]:
-    """The dense rule's numbers for a gradient that is zero outside `ids`, without making it dense."""
-    zero = jnp.zeros(tables[0].shape, tables[0].dtype)  # never stored: it is fused into the update
+    """The dense rule's numbers for a gradient that is zero outside `ids`, never made dense."""
+    zero = jnp.zeros(tables[0].shape, tables[0].dtype)  # fused into the update, never stored
     elsewhere = dense_update(rule, tables, zero, hyper)
     here = dense_update(rule, [take_rows(t, ids) for t in tables], grad, hyper)
-    return tuple(
-        t.at[ids].set(h, mode="drop") for t, h in zip(elsewhere, here, strict=True)
-    )
+    return tuple(t.at[ids].set(h, mode="drop") for t, h in zip(elsewhere, here, strict=True))

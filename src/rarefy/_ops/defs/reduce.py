@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 
+import jax
 import jax.numpy as jnp
 
 from rarefy._ops.defs._numbers import in_float, is_floating
 from rarefy._ops.opdef import Operator, operator
 from rarefy._ops.places import is_real, row_of_entry, rows_of, with_data, with_stored
-from rarefy.sparse import BCOO
+from rarefy.sparse import BCOO, BCSR
+from rarefy.sparse._csr import csr_sum as _csr_sum
 
 Axis = int | tuple[int, ...] | None
 
@@ -98,20 +100,12 @@ def _shaped(totals, shape, axes, keepdims):
     return totals.reshape(kept or (1,))
 
 
-def csr_sum(data, axes) -> jnp.ndarray:
+def csr_sum(data: BCSR, axes) -> jax.Array:
     """Sums a csr value over axes: `(n,)`, `(m,)` or `()`. Integers keep their dtype."""
-    dtype = data.dtype
-    values = jnp.where(is_real(data), data.data, jnp.zeros((), dtype))
-    wide = values.astype(jnp.promote_types(dtype, jnp.float32) if is_floating(data) else dtype)
     if axes == (0, 1):
-        return wide.sum(dtype=wide.dtype).astype(dtype)
-    if axes == (0,):
-        total = jnp.zeros(data.shape[1], wide.dtype).at[data.indices].add(wide, mode="drop")
-    else:
-        row = row_of_entry(data)
-        total = jnp.zeros(data.shape[0], wide.dtype)
-        total = total.at[row].add(wide, mode="drop", indices_are_sorted=True)
-    return total.astype(dtype)
+        values = jnp.where(is_real(data), data.data, jnp.zeros((), data.dtype))
+        return _sum(values, (0,), False).astype(data.dtype)
+    return _csr_sum(data, axes[0])
 
 
 @sum_.rule("csr", out="default")
@@ -160,6 +154,37 @@ def _row_sparse_sum(data: BCOO, axes):
         return partial
     out = jnp.zeros((data.shape[0], *partial.shape[1:]), data.dtype)
     return out.at[rows_of(data)].set(partial, mode="drop")
+
+
+def _extreme(op: Operator, is_max: bool) -> None:
+    """The rule of the maximum or minimum of csr: what is stored, against the zeros that are not."""
+    better = jnp.maximum if is_max else jnp.minimum
+
+    @op.rule("csr", out="default")
+    def _(data, *, axis, keepdims, exclude):
+        axes = axes_of(2, axis, exclude)
+        if not axes:
+            return data.todense()
+        low = jnp.iinfo(data.dtype).min if not is_floating(data) else -jnp.inf
+        high = jnp.iinfo(data.dtype).max if not is_floating(data) else jnp.inf
+        worst = jnp.asarray(low if is_max else high, data.dtype)
+        values = jnp.where(is_real(data), data.data, worst)
+        if axes == (0, 1):
+            at, groups, size = jnp.zeros(data.nse, jnp.int32), 1, data.shape[0] * data.shape[1]
+        elif axes == (0,):
+            at, groups, size = data.indices, data.shape[1], data.shape[0]
+        else:
+            at, groups, size = row_of_entry(data), data.shape[0], data.shape[1]
+        ones = is_real(data).astype(jnp.int64)
+        stored = jnp.zeros(groups, jnp.int64).at[at].add(ones, mode="drop")
+        best = jnp.full(groups, worst, data.dtype)
+        best = best.at[at].max(values, mode="drop") if is_max else best.at[at].min(values, mode="drop")
+        best = jnp.where(stored < size, better(best, jnp.zeros((), data.dtype)), best)
+        return _shaped(best, data.shape, axes, keepdims)
+
+
+_extreme(max_, True)
+_extreme(min_, False)
 
 
 @operator("_square_sum", visible="internal")

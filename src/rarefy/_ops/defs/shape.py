@@ -9,7 +9,15 @@ import numpy as np
 from jax import lax
 
 from rarefy._ops.defs._numbers import require_same_dtype
+from rarefy._ops.defs._sparse import csr_columns
+from rarefy._ops.gradient import cotangent_like, pull_back
 from rarefy._ops.opdef import operator
+from rarefy._ops.places import is_real
+from rarefy._ops.storage import fit, is_traced
+from rarefy.sparse import BCSR
+from rarefy.sparse._capacity import capacity
+from rarefy.sparse._csr import concat_rows, csr_add, rows_nnz, slice_rows
+from rarefy.sparse._index import index_dtype_for
 
 Shape = tuple[int, ...]
 
@@ -155,6 +163,11 @@ def transpose(data, *, axes: Shape = ()):
     return jnp.transpose(data, axes or None)
 
 
+@transpose.rule("csr", out=lambda axes: "csr" if axes in ((), (1, 0), (-1, -2)) else None)
+def _(data, *, axes):
+    return data.T
+
+
 @operator("expand_dims")
 def expand_dims(data, *, axis: int):
     """Adds an axis of size 1.
@@ -214,6 +227,51 @@ def concat(*data, dim: int = 1):
     """
     require_same_dtype(*data)
     return jnp.concatenate(data, axis=dim)
+
+
+@concat.rule("csr", out=lambda dim: "csr" if -2 <= dim < 2 else None, eager=True)
+def _(*data, dim):
+    require_same_dtype(*data)
+    return fit(_concat_csr(data, dim % 2))
+
+
+def _concat_csr(values, dim: int):
+    if dim == 0:
+        return concat_rows(values)
+    rows = values[0].shape[0]
+    if any(v.shape[0] != rows for v in values):
+        raise ValueError(f"arrays of shapes {[v.shape for v in values]} do not have one height")
+    width = sum(v.shape[1] for v in values)
+    total, first = None, 0
+    for value in values:
+        wide = _widened(value, first, width)
+        total = wide if total is None else csr_add(total, wide)
+        first += value.shape[1]
+    return total
+
+
+def _widened(value, first: int, width: int):
+    """A csr value among `width` columns, beginning with the column `first`."""
+    dtype = index_dtype_for(width, value.nse)
+    columns = jnp.where(is_real(value), value.indices.astype(dtype) + first, width).astype(dtype)
+    return BCSR._trusted(
+        value.data,
+        columns,
+        value.indptr.astype(dtype),
+        (value.shape[0], width),
+        indices_sorted=value.indices_sorted,
+        unique_indices=value.unique_indices,
+    )
+
+
+@concat.gradient("csr")
+def _(want, inputs, output, cotangent, *, dim):
+    return pull_back(
+        lambda *values: (_concat_csr(values, dim % 2),),
+        inputs,
+        (cotangent_like(cotangent, _concat_csr(inputs, dim % 2)),),
+        want,
+    )
 
 
 @operator("stack")
@@ -506,6 +564,40 @@ def _(want, inputs, output, cotangent, *, begin, end, step):
     return (_block_back(cotangent, starts, shape=data.shape, steps=steps),)
 
 
+@slice_.rule(
+    "csr",
+    out=lambda begin, end, step: "csr" if all(s in (None, 1) for s in step) else None,
+    eager=True,
+)
+def _(data, *, begin, end, step):
+    starts, sizes, _ = spans_of(data.shape, begin, end, step)
+    return _csr_block(data, starts, sizes, None)
+
+
+def _csr_block(data, starts: Shape, sizes: Shape, nse: int | None):
+    """Rows and columns of a csr value, in `nse` slots; None: in as many as the ladder says."""
+    first, last = starts[0], starts[0] + sizes[0]
+    if nse is None:
+        used = data.nse if is_traced(data) else rows_nnz(data, first, last)
+        rows = slice_rows(data, first, last, nse=min(capacity(used), data.nse))
+    else:
+        rows = slice_rows(data, first, last, nse=min(nse, data.nse))
+    if sizes[1] == data.shape[1]:
+        return rows
+    return csr_columns(rows, starts[1], sizes[1])
+
+
+@slice_.gradient("csr")
+def _(want, inputs, output, cotangent, *, begin, end, step):
+    (data,) = inputs
+    starts, sizes, _ = spans_of(data.shape, begin, end, step)
+
+    def block(value):
+        return (_csr_block(value, starts, sizes, output.nse),)
+
+    return pull_back(block, inputs, (cotangent_like(cotangent, output),), want)
+
+
 def along_axis(shape: Shape, axis: int, begin: int, end: int | None) -> tuple[tuple, tuple]:
     """The limits of `slice` for one axis."""
     axis = axis + len(shape) if axis < 0 else axis
@@ -532,6 +624,20 @@ def slice_axis(data, *, axis: int, begin: int, end: int | None):
     """
     first, last = along_axis(data.shape, axis, begin, end)
     return slice_.fn(data, begin=first, end=last)
+
+
+@slice_axis.rule("csr", out="csr", eager=True)
+def _(data, *, axis, begin, end):
+    first, last = along_axis(data.shape, axis, begin, end)
+    starts, sizes, _ = spans_of(data.shape, first, last)
+    return _csr_block(data, starts, sizes, None)
+
+
+@slice_axis.gradient("csr")
+def _(want, inputs, output, cotangent, *, axis, begin, end):
+    first, last = along_axis(inputs[0].shape, axis, begin, end)
+    back = slice_.gradients[("csr",)]
+    return back(want, inputs, output, cotangent, begin=first, end=last, step=())
 
 
 @slice_axis.gradient("default")

@@ -1,0 +1,127 @@
+"""Contexts: where an array lives."""
+
+import threading
+from typing import Any, ClassVar
+
+import jax
+
+from rarefy.base import MXNetError
+
+DEVICE_TYPES = ("cpu", "gpu", "cpu_pinned", "cpu_shared")
+
+
+class Context:
+    """A device: a type and a number.
+
+    Used with `with`, it is where arrays are made that are given no context.
+
+    Args:
+      device_type: 'cpu' or 'gpu' ('cpu_pinned' and 'cpu_shared' are the host's memory too), or a
+        context to copy.
+      device_id: the number of the device. The host may be given any number.
+
+    Raises:
+      ValueError: the type is unknown or the number negative.
+    """
+
+    _local: ClassVar[Any] = threading.local()
+    __slots__ = ("_before", "device_id", "device_type")
+
+    def __init__(self, device_type: "str | Context", device_id: int = 0):
+        if isinstance(device_type, Context):
+            device_type, device_id = device_type.device_type, device_type.device_id
+        if device_type not in DEVICE_TYPES:
+            raise ValueError(
+                f"device_type must be one of {', '.join(DEVICE_TYPES)}; got {device_type!r}"
+            )
+        if device_id < 0:
+            raise ValueError(f"device_id must not be negative; got {device_id}")
+        self.device_type = device_type
+        self.device_id = int(device_id)
+        self._before: list[Context | None] = []
+
+    @property
+    def device(self) -> jax.Device:
+        """The JAX device.
+
+        Raises:
+          MXNetError: there is no such device.
+        """
+        if self.device_type != "gpu":
+            devices = jax.devices("cpu")
+            return devices[self.device_id if self.device_id < len(devices) else 0]
+        try:
+            devices = jax.devices("gpu")
+        except RuntimeError:
+            devices = []
+        if self.device_id >= len(devices):
+            raise MXNetError(
+                f"{self} was asked for, but this process has {len(devices)} GPUs; use cpu(), or "
+                "install jax with GPU support"
+            )
+        return devices[self.device_id]
+
+    def __enter__(self) -> "Context":
+        self._before.append(getattr(self._local, "current", None))
+        self._local.current = self
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._local.current = self._before.pop()
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Context)
+            and self.device_type == other.device_type
+            and self.device_id == other.device_id
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.device_type, self.device_id))
+
+    def __repr__(self) -> str:
+        return f"{self.device_type}({self.device_id})"
+
+    def empty_cache(self) -> None:
+        """Accepted for MXNet's sake; XLA manages its own memory."""
+
+
+_CPU = Context("cpu", 0)
+
+
+def cpu(device_id: int = 0) -> Context:
+    """The host."""
+    return Context("cpu", device_id)
+
+
+def cpu_pinned(device_id: int = 0) -> Context:
+    """The host's memory."""
+    return Context("cpu_pinned", device_id)
+
+
+def gpu(device_id: int = 0) -> Context:
+    """A GPU. Arrays can be made there only if there is one."""
+    return Context("gpu", device_id)
+
+
+def num_gpus() -> int:
+    """How many GPUs this process can use."""
+    try:
+        return len(jax.devices("gpu"))
+    except RuntimeError:
+        return 0
+
+
+def current_context() -> Context:
+    """Where arrays are made that are given no context: the innermost `with`, or cpu(0)."""
+    return getattr(Context._local, "current", None) or _CPU
+
+
+def context_of(value: Any) -> Context:
+    """The context of a concrete array; the current one for a traced array."""
+    leaf = getattr(value, "data", value)
+    if isinstance(leaf, jax.core.Tracer):
+        return current_context()
+    device = next(iter(leaf.devices()))
+    kind = "gpu" if device.platform in ("gpu", "cuda", "rocm") else "cpu"
+    return Context(kind, jax.devices(device.platform).index(device))

@@ -1,0 +1,274 @@
+"""The sparse arrays: csr and row_sparse."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rarefy._ops.opdef import OPERATORS
+from rarefy._ops.precision import wide
+from rarefy._ops.storage import convert, count_stored, is_traced
+from rarefy.base import MXNetError, NotSupportedForSparseNDArray
+from rarefy.nd import _arithmetic as arithmetic
+from rarefy.nd._handle import Handle
+from rarefy.nd._invoke import invoke
+from rarefy.nd._ndarray import NDArray
+from rarefy.sparse import BCSR
+from rarefy.sparse._csr import check_csr
+from rarefy.sparse._row_sparse import check_row_sparse
+
+
+class BaseSparseNDArray(NDArray):
+    """What csr and row_sparse arrays have in common."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        sizes = "x".join(map(str, self.shape))
+        return f"\n<{type(self).__name__} {sizes} @{self.context}>"
+
+    @property
+    def size(self) -> int:
+        """Not available, as in MXNet: the number of cells or of stored elements could be meant."""
+        raise NotImplementedError(
+            "size is not defined for sparse arrays; use nnz for what is stored, shape for the cells"
+        )
+
+    @property
+    def nnz(self) -> int:
+        """The number of stored elements (for row_sparse: of stored rows)."""
+        return count_stored(self._known())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes that the stored elements and their indices take, as far as they are in use."""
+        return self.data.nbytes + self.indices.nbytes
+
+    @property
+    def data(self) -> NDArray:
+        """A copy of the stored values."""
+        value = self._known()
+        return self._host_copy(np.asarray(value.data)[: count_stored(value)])
+
+    @property
+    def indices(self) -> NDArray:
+        """A copy of where they are stored, int64."""
+        raise NotImplementedError
+
+    def _known(self) -> Any:
+        value = self._value
+        if is_traced(value):
+            raise MXNetError(
+                "how many elements a sparse array stores is not known while a function is being "
+                "compiled; use operators on the whole array"
+            )
+        return value
+
+    def _host_copy(self, array: np.ndarray, dtype: Any = None) -> NDArray:
+        with wide():
+            return Handle._wrap(jnp.array(array, dtype=dtype or array.dtype, copy=True))
+
+    def asnumpy(self) -> np.ndarray:
+        """A dense NumPy array with a copy of the elements; waits for them."""
+        return np.array(self._dense_host())
+
+    def _dense_host(self) -> np.ndarray:
+        raise NotImplementedError
+
+    def asscalar(self) -> Any:
+        """Not available, as in MXNet."""
+        raise NotImplementedError("asscalar is not defined for sparse arrays; use tostype('default')")
+
+    def reshape(self, *shape, **kwargs) -> NDArray:
+        """Not available, as in MXNet; `nd.reshape` makes the array dense."""
+        raise NotSupportedForSparseNDArray(self.reshape, None, *shape)
+
+    def _view(self, offset, shape):
+        raise NotSupportedForSparseNDArray(self._view, "idx", offset, shape)
+
+    def __setitem__(self, key, value) -> None:
+        name = type(self).__name__
+        if not (isinstance(key, slice) and key == slice(None)):
+            kind = ValueError if isinstance(key, slice) else TypeError
+            raise kind(f"{name} only supports [:] for assignment")
+        self._assign(value)
+
+    def _assign(self, value) -> None:
+        mine = self._value
+        if isinstance(value, NDArray):
+            if value is self:
+                return
+            have, want = value.stype, self.stype
+            if have != want and have != "default":
+                raise TypeError(f"copyto does not support destination NDArray stype {want} from {have}")
+            given: Any = value._value
+        elif isinstance(value, arithmetic.NUMBERS):
+            given = self._filled(value)
+        elif isinstance(value, np.ndarray | list | tuple):
+            with wide():
+                given = jnp.asarray(np.asarray(value).astype(mine.dtype))
+        else:
+            raise TypeError(f"cannot assign {value!r} of type {type(value)} to {type(self).__name__}")
+        if given.shape != mine.shape:
+            raise ValueError(f"an array of shape {given.shape} cannot be assigned to {mine.shape}")
+        with wide():
+            if given.dtype != mine.dtype:
+                given = given.astype(mine.dtype)
+            new = convert(given, self.stype)
+        kept = isinstance(value, NDArray) and new is value._value
+        self._store(new, shared=kept)
+        if kept:
+            value._cell.shared = True
+
+    def _filled(self, value) -> Any:
+        raise NotImplementedError
+
+    def check_format(self, full_check: bool = True) -> None:
+        """Checks the buffers.
+
+        Args:
+          full_check: whether order, repeats and range are checked too, not only shapes and row
+            pointers.
+
+        Raises:
+          MXNetError: with the first fault and its place.
+        """
+        check = check_csr if isinstance(self._value, BCSR) else check_row_sparse
+        try:
+            check(self._known(), full_check)
+        except ValueError as error:
+            raise MXNetError(f"check_format: {error}") from error
+
+    def __add__(self, other):
+        return arithmetic.ADD.sparse(self, other)
+
+    def __iadd__(self, other):
+        return arithmetic.ADD.sparse(self, other, self)
+
+    def __sub__(self, other):
+        return arithmetic.SUBTRACT.sparse(self, other)
+
+    def __isub__(self, other):
+        return arithmetic.SUBTRACT.sparse(self, other, self)
+
+    def __mul__(self, other):
+        return arithmetic.MULTIPLY.sparse(self, other)
+
+    def __imul__(self, other):
+        return arithmetic.MULTIPLY.sparse(self, other, self)
+
+    def __reduce__(self):
+        raise NotImplementedError("sparse arrays are not pickled yet; save data, indices and shape")
+
+
+class CSRNDArray(BaseSparseNDArray, stype="csr"):
+    """A matrix in compressed sparse row form: `data`, `indices` (columns) and `indptr`.
+
+    Made by `nd.sparse.csr_matrix` and by operators.
+    """
+
+    __slots__ = ()
+
+    @property
+    def indices(self) -> NDArray:
+        """A copy of the column of each stored element, int64."""
+        value = self._known()
+        return self._host_copy(np.asarray(value.indices)[: count_stored(value)], np.int64)
+
+    @property
+    def indptr(self) -> NDArray:
+        """A copy of where each row begins among the stored elements, int64, `(rows + 1,)`."""
+        return self._host_copy(np.asarray(self._known().indptr), np.int64)
+
+    def asscipy(self) -> Any:
+        """A `scipy.sparse.csr_matrix` with a copy of the elements."""
+        from scipy.sparse import csr_matrix  # noqa: PLC0415 - start-up time
+
+        value = self._known()
+        n = count_stored(value)
+        data, indices = np.array(value.data)[:n], np.array(value.indices)[:n]
+        return csr_matrix((data, indices, np.array(value.indptr)), shape=value.shape)
+
+    def _dense_host(self) -> np.ndarray:
+        value = self._known()
+        n = count_stored(value)
+        dense = np.zeros(value.shape, value.dtype)
+        indptr = np.asarray(value.indptr)
+        rows = np.repeat(np.arange(value.shape[0]), np.diff(indptr))
+        data, columns = np.asarray(value.data)[:n], np.asarray(value.indices)[:n]
+        if value.unique_indices:
+            dense[rows, columns] = data
+        else:
+            np.add.at(dense, (rows, columns), data)
+        return dense
+
+    def __getitem__(self, key) -> Any:
+        rows = self.shape[0]
+        if isinstance(key, slice):
+            if key == slice(None):
+                return self
+            if key.step not in (None, 1):
+                raise ValueError("CSRNDArray only supports continuous slicing on axis 0")
+            begin, end, _ = key.indices(rows)
+            return self._rows(begin, max(begin, end))
+        if isinstance(key, tuple):
+            raise ValueError(
+                "Multi-dimension indexing is not supported for csr; use nd.slice for a block, or "
+                "asscipy()"
+            )
+        if isinstance(key, int | np.integer) and not isinstance(key, bool):
+            if not -rows <= key < rows:
+                raise IndexError(f"index {key} is out of bounds for axis 0 with size {rows}")
+            begin = int(key) % rows
+            return self._rows(begin, begin + 1)
+        raise ValueError(f"CSRNDArray does not support slicing with {key!r} of type {type(key)}")
+
+    def _rows(self, begin: int, end: int) -> "CSRNDArray":
+        params = {"begin": (begin,), "end": (end,), "step": ()}
+        return invoke(OPERATORS["slice"], (self,), params)
+
+    def _filled(self, value):
+        raise ValueError("Assigning numeric types to CSRNDArray is not implemented; use dense arrays")
+
+
+class RowSparseNDArray(BaseSparseNDArray, stype="row_sparse"):
+    """An array of which some rows are stored: `data` and `indices` (row numbers, ascending).
+
+    Made by `nd.sparse.row_sparse_array` and by operators; the storage of gradients of tables.
+    """
+
+    __slots__ = ()
+
+    @property
+    def indices(self) -> NDArray:
+        """A copy of the numbers of the stored rows, int64."""
+        value = self._known()
+        return self._host_copy(np.asarray(value.indices)[: count_stored(value), 0], np.int64)
+
+    def retain(self, indices) -> "RowSparseNDArray":
+        """The array with the named rows only; see `nd.sparse.retain`."""
+        return invoke(OPERATORS["_sparse_retain"], (self, indices), {})
+
+    def _dense_host(self) -> np.ndarray:
+        value = self._known()
+        n = count_stored(value)
+        dense = np.zeros(value.shape, value.dtype)
+        rows, data = np.asarray(value.indices)[:n, 0], np.asarray(value.data)[:n]
+        if value.unique_indices:
+            dense[rows] = data
+        else:
+            np.add.at(dense, rows, data)
+        return dense
+
+    def __getitem__(self, key) -> Any:
+        if isinstance(key, slice) and key == slice(None):
+            return self
+        raise NotImplementedError(
+            "RowSparseNDArray only supports [:] for __getitem__; use retain for rows by number, or "
+            "tostype('default')"
+        )
+
+    def _filled(self, value) -> jax.Array:
+        with wide():
+            return jnp.full(self.shape, value, self._value.dtype)

@@ -1,0 +1,234 @@
+"""The compiled step against the same steps done by hand, one operator at a time."""
+
+import jax
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rarefy import autograd, nd
+from rarefy import optimizer as opt
+from rarefy.optimizer import TrainStep
+
+FEATURES = 50
+
+OPTIMIZERS = {
+    "sgd": lambda: opt.SGD(learning_rate=0.1),
+    "momentum": lambda: opt.SGD(learning_rate=0.1, momentum=0.9, wd=0.01),
+    "adam": lambda: opt.Adam(learning_rate=0.1),
+    "adagrad": lambda: opt.AdaGrad(learning_rate=0.1),
+    "ftrl": lambda: opt.Ftrl(learning_rate=0.1, lamda1=0.01),
+    "adam, all rows": lambda: opt.Adam(learning_rate=0.1, lazy_update=False),
+}
+
+
+def batches(n, rows=8, *, seed=0):
+    rng = np.random.default_rng(seed)
+    for i in range(n):
+        density = rng.uniform(0.02, 0.4)
+        x = sp.random(rows, FEATURES, density, format="csr", dtype=np.float32, random_state=i)
+        yield x, rng.integers(0, 2, (rows, 1)).astype(np.float32)
+
+
+def model(stype="row_sparse", seed=3):
+    rng = np.random.default_rng(seed)
+    params = {
+        "table": nd.array(rng.standard_normal((FEATURES, 4)).astype(np.float32)),
+        "bias": nd.zeros((4,)),
+        "out": nd.array(rng.standard_normal((4, 1)).astype(np.float32)),
+    }
+    params["table"].attach_grad(stype=stype)
+    params["bias"].attach_grad()
+    params["out"].attach_grad()
+
+    def loss(x, y):
+        hidden = nd.sigmoid(nd.dot(x, params["table"]) + params["bias"])
+        z = nd.dot(hidden, params["out"])
+        return (nd.log(1 + nd.exp(z)) - z * y).mean()
+
+    return params, loss
+
+
+def csr(x):
+    return nd.sparse.csr_matrix((x.data, x.indices, x.indptr), shape=x.shape)
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_step_equals_eager_training(name):
+    params, loss = model()
+    step = TrainStep(loss, params, OPTIMIZERS[name]())
+    eager, eager_loss = model()
+    rule = OPTIMIZERS[name]()
+    states = [rule.create_state(i, p) for i, p in enumerate(eager.values())]
+    for x, y in batches(6):
+        got = step(csr(x), nd.array(y))
+        with autograd.record():
+            want = eager_loss(csr(x), nd.array(y))
+        want.backward()
+        for i, p in enumerate(eager.values()):
+            rule.update(i, p, p.grad, states[i])
+        np.testing.assert_allclose(got.asnumpy(), want.asnumpy(), rtol=1e-5)
+    for key, p in params.items():
+        np.testing.assert_allclose(p.asnumpy(), eager[key].asnumpy(), rtol=2e-5, atol=1e-6)
+
+
+def test_loss_and_gradient_equal_jax_on_dense_arrays():
+    params, loss = model()
+    before = {k: p.asnumpy() for k, p in params.items()}
+    step = TrainStep(loss, params, opt.SGD(learning_rate=0.5))
+    x, y = next(batches(1))
+
+    def dense_loss(p):
+        z = jax.nn.sigmoid(x.toarray() @ p["table"] + p["bias"]) @ p["out"]
+        return (jax.numpy.logaddexp(z, 0) - z * y).mean()
+
+    value, gradient = jax.value_and_grad(dense_loss)(before)
+    np.testing.assert_allclose(step(csr(x), nd.array(y)).asnumpy().item(), value, rtol=1e-5)
+    for key, p in params.items():
+        want = before[key] - 0.5 * np.asarray(gradient[key])
+        np.testing.assert_allclose(p.asnumpy(), want, rtol=1e-5, atol=1e-6)
+
+
+def test_rows_that_the_batch_does_not_name_keep_their_bits():
+    params, loss = model()
+    before = params["table"].asnumpy()
+    step = TrainStep(loss, params, opt.SGD(learning_rate=0.1, momentum=0.9, wd=0.1))
+    x, y = next(batches(1))
+    step(csr(x), nd.array(y))
+    absent = np.setdiff1d(np.arange(FEATURES), x.indices)
+    assert absent.size
+    np.testing.assert_array_equal(params["table"].asnumpy()[absent], before[absent])
+    assert (params["table"].asnumpy()[np.unique(x.indices)] != before[np.unique(x.indices)]).any()
+
+
+def test_any_mix_of_nnz_compiles_a_handful_of_programs():
+    params, loss = model()
+    step = TrainStep(loss, params, opt.AdaGrad(learning_rate=0.1))
+    seen = set()
+    for x, y in batches(40):
+        seen.add(x.nnz)
+        step(csr(x), nd.array(y))
+    assert len(seen) > 20
+    assert step.compilations <= 5
+
+
+def test_a_changing_learning_rate_compiles_nothing():
+    params, loss = model()
+    rule = opt.SGD(learning_rate=0.1)
+    step = TrainStep(loss, params, rule)
+    x, y = next(batches(1))
+    for i in range(4):
+        rule.set_learning_rate(0.1 / (i + 1))
+        step(csr(x), nd.array(y))
+    assert step.compilations == 1
+
+
+def test_tables_are_updated_in_place():
+    params, loss = model()
+    step = TrainStep(loss, params, opt.Adam(learning_rate=0.1))
+    x, y = next(batches(1))
+    step(csr(x), nd.array(y))
+
+    def where():
+        tables = [params["table"], *step.states["table"]]
+        return [t._value.unsafe_buffer_pointer() for t in tables]
+
+    before = where()
+    step(csr(x), nd.array(y))
+    assert where() == before
+
+
+def test_a_batch_without_entries_is_a_legal_step():
+    params, loss = model()
+    before = params["table"].asnumpy()
+    step = TrainStep(loss, params, opt.Adam(learning_rate=0.1))
+    empty = sp.csr_matrix((8, FEATURES), dtype=np.float32)
+    value = step(csr(empty), nd.array(np.ones((8, 1), np.float32)))
+    assert np.isfinite(value.asnumpy()).all()
+    np.testing.assert_array_equal(params["table"].asnumpy(), before)
+    assert (params["out"].asnumpy() != model()[0]["out"].asnumpy()).any()
+
+
+def test_a_parameter_that_the_loss_does_not_use_stays():
+    params, loss = model()
+    params["unused"] = nd.ones((3,))
+    params["unused"].attach_grad()
+    step = TrainStep(loss, params, opt.SGD(learning_rate=0.1))
+    x, y = next(batches(1))
+    step(csr(x), nd.array(y))
+    np.testing.assert_array_equal(params["unused"].asnumpy(), np.ones(3))
+
+
+def test_further_outputs_are_returned():
+    params, loss = model()
+
+    def with_mean(x, y):
+        return loss(x, y), y.mean()
+
+    step = TrainStep(with_mean, params, opt.SGD(learning_rate=0.1))
+    x, y = next(batches(1))
+    value, mean = step(csr(x), nd.array(y))
+    assert value.shape in ((), (1,))
+    np.testing.assert_allclose(mean.asnumpy().item(), y.mean(), rtol=1e-6)
+
+
+def test_state_goes_on_where_it_was_saved():
+    saved_params, saved_loss = model()
+    first = TrainStep(saved_loss, saved_params, opt.Adam(learning_rate=0.1))
+    data = list(batches(6))
+    for x, y in data[:3]:
+        first(csr(x), nd.array(y))
+    saved = first.state_dict()
+    weights = {k: p.asnumpy() for k, p in saved_params.items()}
+    for x, y in data[3:]:
+        first(csr(x), nd.array(y))
+
+    params, loss = model(seed=9)
+    for key, p in params.items():
+        p[:] = weights[key]
+    second = TrainStep(loss, params, opt.Adam(learning_rate=0.1))
+    second.load_state_dict(saved)
+    for x, y in data[3:]:
+        second(csr(x), nd.array(y))
+    for key, p in params.items():
+        np.testing.assert_array_equal(p.asnumpy(), saved_params[key].asnumpy())
+
+
+def test_state_of_another_model_is_refused():
+    params, loss = model()
+    step = TrainStep(loss, params, opt.Adam(learning_rate=0.1))
+    saved = step.state_dict()
+    saved["states"]["table.0"] = np.zeros((3, 4), np.float32)
+    with pytest.raises(ValueError, match=r"state 0 of table.*\(3, 4\).*\(50, 4\)"):
+        step.load_state_dict(saved)
+
+
+def test_parameters_without_a_gradient_are_refused():
+    params, loss = model()
+    params["late"] = nd.ones((3,))
+    with pytest.raises(ValueError, match="late has no gradient"):
+        TrainStep(loss, params, opt.SGD())
+
+
+def test_an_array_under_two_names_is_refused():
+    params, loss = model()
+    params["again"] = params["bias"]
+    with pytest.raises(ValueError, match="two names"):
+        TrainStep(loss, params, opt.SGD())
+
+
+def test_writing_an_outside_array_in_the_step_is_refused():
+    params, loss = model()
+    seen = nd.zeros((1,))
+
+    def leaking(x, y):
+        value = loss(x, y)
+        seen[:] = y.mean()
+        return value
+
+    step = TrainStep(leaking, params, opt.SGD(learning_rate=0.1))
+    x, y = next(batches(1))
+    before = {k: p.asnumpy() for k, p in params.items()}
+    with pytest.raises(RuntimeError, match="compiled function"):
+        step(csr(x), nd.array(y))
+    for key, p in params.items():
+        np.testing.assert_array_equal(p.asnumpy(), before[key])
