@@ -28,7 +28,7 @@ from common import (
 try:
     import rarefy as rf
     from rarefy import nd, sparse
-    from rarefy.io import LibSVMReader, load_libsvm
+    from rarefy import io
     from rarefy.optimizer import TrainStep
     from rarefy.sparse import _csr as csr_functions
     from rarefy.sparse import _row_sparse as row_sparse_functions
@@ -292,7 +292,7 @@ def epoch():
 
     step = TrainStep(loss, params, optimizer("adagrad", 0.1))
     started = time.perf_counter()
-    reader = LibSVMReader(f"{DATA}/train.svm", batch_size=1024, n_features=F1M, index_base=0)
+    reader = io.LibSVMReader(f"{DATA}/train.svm", batch_size=1024, n_features=F1M, index_base=0)
     compiled = None
     for b in reader:
         x = nd.sparse.csr_matrix((b.data, b.indices, b.indptr), shape=(len(b.labels), F1M))
@@ -309,7 +309,7 @@ def epoch():
 @op("parse", "rarefy")
 def parse():
     def f():
-        return load_libsvm(f"{DATA}/part.svm", n_features=F1M, index_base=0)
+        return io.load_libsvm(f"{DATA}/part.svm", n_features=F1M, index_base=0)
 
     return Run(f, lambda r: None, lambda: np.array([f().X.sum(), f().y.sum()]))
 

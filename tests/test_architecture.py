@@ -13,11 +13,11 @@ LAYERS = (
     {"_primitives"},
     {"sparse"},
     {"_ops"},
-    {"_cell"},
-    {"autograd", "random", "context"},
+    {"_cell", "_key"},
+    {"autograd", "_key", "context"},
     {"nd", "sym"},
     {"optimizer", "gluon", "io", "kvstore", "module", "models"}
-    | {"metric", "initializer", "lr_scheduler", "callback"},
+    | {"metric", "initializer", "lr_scheduler", "callback", "random", "test_utils"},
     {"cli"},
     {"rarefy"},
 )

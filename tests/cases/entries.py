@@ -1,4 +1,4 @@
-"""Awkward batched coordinate entries as plain NumPy buffers with their dense meaning, without rarefy."""
+"""Awkward batched coordinate entries: NumPy buffers with their dense meaning, without rarefy."""
 
 from typing import NamedTuple
 
@@ -49,4 +49,3 @@ LAYOUTS = [
     {"shape": (2, 3, 4, 2), "n_batch": 1, "n_dense": 1},
     {"shape": (3, 4, 5), "n_batch": 0, "n_dense": 0},
 ]
-

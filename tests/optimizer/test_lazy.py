@@ -155,10 +155,11 @@ def test_an_empty_gradient_decays_all_rows_when_not_lazy(name, rng):
     start = rng.normal(size=(4, 2)).astype("float32")
     weight, opt = nd.array(start), made(name, lazy=False)
     opt.update(0, weight, nd.sparse.zeros("row_sparse", start.shape), opt.create_state(0, weight))
-    assert (np.abs(weight.asnumpy()) < np.abs(start)).all()
+    assert (np.sign(start - weight.asnumpy()) == np.sign(start)).all()
 
 
-@EACH
+# Which rows are meant does not depend on the rule.
+@pytest.mark.parametrize("name", ["momentum"])
 @LAZY
 @pytest.mark.parametrize("case", row_sparse_cases(floats=(np.dtype("float32"),)), ids=str)
 def test_awkward_gradients(name, lazy, case):
@@ -235,13 +236,10 @@ def test_rows_are_never_added_to_a_weight(name, stype):
     assert opt.num_update == 0
 
 
-def signatures(n_states):
-    for mix in itertools.product(("default", "row_sparse"), repeat=2 + n_states):
-        yield pytest.param(mix, id="-".join(mix))
-
-
 @LAZY
-@pytest.mark.parametrize("mix", signatures(1))
+@pytest.mark.parametrize(
+    "mix", list(itertools.product(("default", "row_sparse"), repeat=3)), ids="-".join
+)
 def test_every_mix_of_storage_types(mix, lazy, rng):
     start, mom = rng.normal(size=(2, 6, 2)).astype("float32")
     mom[[0, 2, 5]] = 0

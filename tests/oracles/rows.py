@@ -42,7 +42,7 @@ def segment_rows(order, starts, values):
 
 
 def rows_update(rule, tables, rows, grad, hyper):
-    """The new tables in float64, as MXNet's documentation gives the optimizers, element by element."""
+    """The new tables in float64, element by element, as MXNet documents the optimizers."""
     lr, wd, rescale, clip, *rest = (float(h) for h in hyper)
     tables = [np.array(t, np.float64) for t in tables]
 

@@ -25,7 +25,9 @@ def bcoo(entries) -> BCOO:
 
 
 def oracle(entries):
-    return jsparse.BCOO((jnp.asarray(entries.data), jnp.asarray(entries.indices)), shape=entries.shape)
+    return jsparse.BCOO(
+        (jnp.asarray(entries.data), jnp.asarray(entries.indices)), shape=entries.shape
+    )
 
 
 each_layout = pytest.mark.parametrize("entries", layouts(), ids=[str(x) for x in LAYOUTS])

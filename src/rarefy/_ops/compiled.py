@@ -14,13 +14,15 @@ import jax.numpy as jnp
 from rarefy._ops.gradient import cotangent_like, pull_back
 from rarefy._ops.infer import Plan
 from rarefy._ops.opdef import Operator, Rule, Signature
-from rarefy._ops.storage import Value
+from rarefy._ops.storage import Value, to_dense
 
 Static = tuple[tuple[str, Any], ...]
 
 
 def split_params(op: Operator, params: dict[str, Any]) -> tuple[Static, dict[str, Any]]:
     """Separates parameters into the static ones, hashable and in order, and the scalars."""
+    if not op.scalars:
+        return tuple(params.items()), {}
     static = tuple((n, v) for n, v in params.items() if n not in op.scalars)
     return static, {n: params[n] for n in op.scalars if params[n] is not None}
 
@@ -51,6 +53,8 @@ def run(
     if plan.eager:
         return meaning(plan.op, plan.rule, static, training)(values, scalars, key)
     program = _forward(plan.op, plan.rule, static, training, donate)
+    if not donate:
+        return program((), tuple(values), scalars, key)
     given = tuple(v for i, v in enumerate(values) if i in donate)
     kept = tuple(v for i, v in enumerate(values) if i not in donate)
     return program(given, kept, scalars, key)
@@ -108,6 +112,12 @@ def pullback(
     special = op.gradients.get(signature) or (
         op.gradients.get(signature[:1]) if op.variadic and len(set(signature)) == 1 else None
     )
+    # A dense cotangent of a sparse array holds more than its stored places: pull back the dense form.
+    whole = special is None and any(
+        w == "default" and s not in (None, "default") for w, s in zip(want, signature, strict=True)
+    )
+    if whole:
+        compute = meaning(op, None, static, training)
 
     def program(inputs, outputs, cotangents, scalars, key):
         if special is not None:
@@ -122,6 +132,11 @@ def pullback(
                 special(
                     want, inputs, output, cotangent, **dict(static), **scalars, **absent, **extra
                 )
+            )
+        if whole:
+            inputs, outputs = (
+                tuple(None if v is None else to_dense(v) for v in values)
+                for values in (inputs, outputs)
             )
         filled = tuple(
             cotangent_like(c, o) if c is not None else jax.tree.map(jnp.zeros_like, o)

@@ -5,10 +5,11 @@ import warnings
 from collections import Counter
 from typing import Any
 
+from rarefy._config import config
 from rarefy._ops.infer import describe
 from rarefy._ops.opdef import Operator, Signature
 from rarefy._ops.storage import Value, nbytes_dense
-from rarefy._config import config
+from rarefy.base import MXNetError
 
 COUNTS: Counter[tuple[str, Signature]] = Counter()
 """How often each (operator, storage types) has fallen back to dense."""
@@ -20,7 +21,7 @@ class StorageFallbackWarning(UserWarning):
     """An operator without a rule for its arrays' storage types made them dense."""
 
 
-class StorageFallbackError(RuntimeError):
+class StorageFallbackError(MXNetError):
     """Making an array dense was refused (`rarefy.config.storage_fallback`)."""
 
 
@@ -32,19 +33,14 @@ def note(op: Operator, signature: Signature, params: Any, values: list[Value]) -
         than `config.storage_fallback_bytes`.
     """
     COUNTS[op.name, signature] += 1
-    sparse = [v for v, s in zip(values, signature, strict=True) if s in ("csr", "row_sparse")]
-    needed = sum(map(nbytes_dense, sparse))
-    shapes = ", ".join(str(v.shape) for v in sparse)
-    what = (
-        f"{describe(op, signature)} has no sparse rule; its sparse arrays of shape {shapes} "
-        f"become dense ({needed / 1e6:.3g} MB)"
-    )
+    what, needed = _describe(op, signature, values)
+    what += " and has no sparse rule"
     if config.storage_fallback == "error" or needed > config.storage_fallback_bytes:
         raise StorageFallbackError(
-            f"{what}, which storage_fallback={config.storage_fallback!r} and storage_fallback_bytes="
-            f"{config.storage_fallback_bytes} refuse. Use an operator with a rule for these storage "
-            "types, convert with tostype('default') where that is meant, or raise the limit in "
-            "rarefy.config"
+            f"{what}, which storage_fallback={config.storage_fallback!r} and "
+            f"storage_fallback_bytes={config.storage_fallback_bytes} refuse. Use an operator with a "
+            "rule for these storage types, convert with tostype('default') where that is meant, or "
+            "raise the limit in rarefy.config"
         )
     silent = os.environ.get("MXNET_STORAGE_FALLBACK_LOG_VERBOSE") == "0"
     if config.storage_fallback == "warn" and not silent:
@@ -52,8 +48,30 @@ def note(op: Operator, signature: Signature, params: Any, values: list[Value]) -
         if key not in _warned:
             _warned.add(key)
             warnings.warn(
-                f"{what}. Set rarefy.config.storage_fallback = 'silent' or "
+                f"{what}: its arrays were made dense. Set rarefy.config.storage_fallback = 'silent' or "
                 "MXNET_STORAGE_FALLBACK_LOG_VERBOSE=0 to hide this, 'error' to refuse it",
                 StorageFallbackWarning,
                 stacklevel=4,
             )
+
+
+def require_room(op: Operator, signature: Signature, values: list[Value]) -> None:
+    """Refuses a dense result of sparse arrays that would be too large.
+
+    Raises:
+      StorageFallbackError: it would take more than `config.storage_fallback_bytes`.
+    """
+    what, needed = _describe(op, signature, values)
+    if needed > config.storage_fallback_bytes:
+        raise StorageFallbackError(
+            f"{what}, more than storage_fallback_bytes={config.storage_fallback_bytes}. Raise the "
+            "limit in rarefy.config where that is meant"
+        )
+
+
+def _describe(op: Operator, signature: Signature, values: list[Value]) -> tuple[str, int]:
+    """What an operator makes dense, in words and in bytes."""
+    sparse = [v for v, s in zip(values, signature, strict=True) if s in ("csr", "row_sparse")]
+    needed = sum(map(nbytes_dense, sparse))
+    shapes = ", ".join(str(v.shape) for v in sparse)
+    return f"{describe(op, signature)} of shape {shapes} takes {needed / 1e6:.3g} MB dense", needed

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from rarefy._ops.opdef import Operator, Rule, Signature
@@ -32,6 +32,11 @@ class Plan:
         """Whether the meaning is not compiled as a whole."""
         return self.rule.eager if self.rule else self.op.eager
 
+    @property
+    def spreads(self) -> bool:
+        """Whether the result is dense though the arrays are sparse, and as large as their dense form."""
+        return self.rule is not None and self.rule.spreads and self.out == ("default",)
+
 
 def rules_for(op: Operator, signature: Signature) -> tuple[Rule, ...]:
     """The sparse rules that an operator has for a signature."""
@@ -53,11 +58,16 @@ def infer(op: Operator, signature: Signature, params: dict[str, Any]) -> Plan:
     for rule in rules_for(op, signature):
         out = rule.out(**params) if callable(rule.out) else rule.out
         if out is not None:
-            return Plan(op, signature, rule, False, (out,) if isinstance(out, str) else tuple(out))
+            return _sparse_plan(op, signature, rule, out)
     return _dense_plan(op, signature, op.n_results(params))
 
 
-@lru_cache(maxsize=None)
+@cache
+def _sparse_plan(op: Operator, signature: Signature, rule: Rule, out) -> Plan:
+    return Plan(op, signature, rule, False, (out,) if isinstance(out, str) else tuple(out))
+
+
+@cache
 def _dense_plan(op: Operator, signature: Signature, results: int) -> Plan:
     dense: Signature = tuple(s and "default" for s in signature)
     return Plan(op, dense, None, dense != signature, ("default",) * results)

@@ -17,7 +17,7 @@ Signature = tuple[SType | None, ...]
 Out = SType | tuple[SType, ...] | Callable[..., SType | tuple[SType, ...] | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rule:
     """How an operator works on one signature of storage types.
 
@@ -57,6 +57,7 @@ class Operator:
     results: int | Callable[..., int] = 1
     visible: Literal["public", "internal"] = "public"
     eager: bool = False
+    converts: bool = False
     check: Callable[..., None] | None = None
     rules: dict[Signature, tuple[Rule, ...]] = field(default_factory=dict)
     gradients: dict[Signature, Callable[..., Any]] = field(default_factory=dict)
@@ -110,7 +111,8 @@ def operator(name: str | None = None, **options):
       **options: fields of `Operator`: `aliases`, `updates` (arrays that the results replace, in the
         order of the results; they may be donated), `needs_key`, `needs_training`, `differentiable`,
         `results` (their number, or a function of the parameters), `visible`, `eager` (as for a `Rule`,
-        of the dense meaning), `check` (called with the values and the parameters before an operator
+        of the dense meaning), `converts` (whether a sparse result stores just what is not zero in a
+        dense array, so that its cotangent is dense too), `check` (called with the values and the parameters before an operator
         runs on concrete values, to refuse values that no kernel can refuse).
 
     Returns:

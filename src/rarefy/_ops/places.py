@@ -129,7 +129,11 @@ def rows_at(source: Any, rows: jax.Array) -> jax.Array:
         return dense.at[rows].get(mode="fill", fill_value=0)
     stored = rows_of(source)
     if stored is rows or source.nse == 0:
-        return source.data if stored is rows else jnp.zeros((*rows.shape, *source.shape[1:]), source.dtype)
+        return (
+            source.data
+            if stored is rows
+            else jnp.zeros((*rows.shape, *source.shape[1:]), source.dtype)
+        )
     place = jnp.searchsorted(stored, rows.astype(stored.dtype))
     found = (stored.at[place].get(mode="clip") == rows) & (rows < source.shape[0])
     data = source.data.at[place].get(mode="clip")

@@ -93,11 +93,16 @@ def signature(op: Operator) -> inspect.Signature:
         needs = defaulted and p.default is kind.empty and style is kind.POSITIONAL_OR_KEYWORD
         defaulted = defaulted or p.default is not kind.empty
         parts.append(p.replace(kind=style, default=... if needs else p.default))
-    parts += [kind("out", kind.KEYWORD_ONLY, default=None), kind("name", kind.KEYWORD_ONLY, default=None)]
+    parts += [
+        kind("out", kind.KEYWORD_ONLY, default=None),
+        kind("name", kind.KEYWORD_ONLY, default=None),
+    ]
     return inspect.Signature(parts)
 
 
-def namespace(invoke: Invoke, *, module: str, sparse: bool = False) -> Mapping[str, Callable[..., Any]]:
+def namespace(
+    invoke: Invoke, *, module: str, sparse: bool = False
+) -> Mapping[str, Callable[..., Any]]:
     """All functions of a namespace by name."""
     return {
         name: render(op, name, invoke, module=module)

@@ -3,11 +3,13 @@
 from typing import Any, Literal
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from rarefy.sparse import BCOO, BCSR
 from rarefy.sparse._capacity import capacity, trim_csr, trim_row_sparse
 from rarefy.sparse._csr import canonical_csr, csr_from_dense
+from rarefy.sparse._index import index_dtype_for
 from rarefy.sparse._row_sparse import merge_rows, row_sparse_from_dense
 
 SType = Literal["default", "csr", "row_sparse"]
@@ -107,6 +109,46 @@ def canonical(value: Any) -> Any:
     if isinstance(value, BCOO) and not (value.indices_sorted and value.unique_indices):
         return merge_rows(value.indices[:, 0], value.data, value.shape[0])
     return value
+
+
+def empty_row_sparse(shape: tuple[int, ...], dtype) -> BCOO:
+    """A row_sparse value that stores nothing."""
+    index = index_dtype_for(shape[0])
+    slots = capacity(0, shape[0])
+    return BCOO._trusted(
+        jnp.zeros((slots, *shape[1:]), dtype),
+        jnp.full((slots, 1), shape[0], index),
+        tuple(shape),
+        indices_sorted=True,
+        unique_indices=True,
+    )
+
+
+def empty_csr(shape: tuple[int, int], dtype) -> BCSR:
+    """A csr value that stores nothing."""
+    index = index_dtype_for(*shape)
+    slots = capacity(0, shape[0] * shape[1])
+    return BCSR._trusted(
+        jnp.zeros(slots, dtype),
+        jnp.full(slots, shape[1], index),
+        jnp.zeros(shape[0] + 1, index),
+        tuple(shape),
+        indices_sorted=True,
+        unique_indices=True,
+    )
+
+
+def zeros_of(shape: tuple[int, ...], dtype: Any, stype: SType) -> Value:
+    """Zeros of a storage type; a sparse value stores nothing."""
+    if stype == "csr":
+        if len(shape) != 2:
+            raise ValueError(f"csr holds two dimensions; the array has shape {shape}")
+        return empty_csr((shape[0], shape[1]), dtype)
+    if stype == "row_sparse":
+        if not shape:
+            raise ValueError("row_sparse needs at least one dimension; the array is a scalar")
+        return empty_row_sparse(shape, dtype)
+    return jnp.zeros(shape, dtype)
 
 
 def nbytes_dense(value: Value) -> int:

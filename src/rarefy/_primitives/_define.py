@@ -77,6 +77,11 @@ def floats_and_indices(*avals) -> bool:
     return all(a.dtype in known for a in avals)
 
 
+def float_values(*positions: int) -> Callable[..., bool]:
+    """Makes a `supports` for kernels whose operands at `positions` are floats, others indices."""
+    return lambda *avals: all(avals[i].dtype in KERNEL_FLOATS for i in positions)
+
+
 def define(
     name: str,
     *,

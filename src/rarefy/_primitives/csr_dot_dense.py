@@ -5,7 +5,7 @@ from jax import numpy as jnp
 from jax.interpreters import ad, batching
 
 from rarefy._primitives._batching import one_by_one
-from rarefy._primitives._define import Form, bind, define, like, public
+from rarefy._primitives._define import Form, bind, define, float_values, like, public
 from rarefy._primitives._entries import (
     accumulator,
     batch_first,
@@ -108,7 +108,12 @@ def _csr_dot_dense_batch(args, dims, *, form):
     return out.reshape(size, indptr.shape[1] - 1, *out.shape[1:]), 0
 
 
-csr_dot_dense_p = define("csr_dot_dense", abstract=_csr_dot_dense_abstract, xla=_csr_dot_dense_xla)
+csr_dot_dense_p = define(
+    "csr_dot_dense",
+    abstract=_csr_dot_dense_abstract,
+    xla=_csr_dot_dense_xla,
+    supports=float_values(0, 3),
+)
 ad.defjvp(csr_dot_dense_p, _csr_dot_dense_jvp_data, None, None, _csr_dot_dense_jvp_dense)
 ad.primitive_transposes[csr_dot_dense_p] = _csr_dot_dense_transpose
 batching.primitive_batchers[csr_dot_dense_p] = _csr_dot_dense_batch

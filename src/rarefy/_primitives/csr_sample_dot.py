@@ -4,7 +4,7 @@ import jax
 from jax.interpreters import ad, batching
 
 from rarefy._primitives._batching import one_by_one
-from rarefy._primitives._define import Form, bind, define, like, public
+from rarefy._primitives._define import Form, bind, define, float_values, like, public
 from rarefy._primitives._entries import (
     accumulator,
     batch_first,
@@ -100,7 +100,10 @@ def _csr_sample_dot_batch(args, dims, *, form):
 
 
 csr_sample_dot_p = define(
-    "csr_sample_dot", abstract=_csr_sample_dot_abstract, xla=_csr_sample_dot_xla
+    "csr_sample_dot",
+    abstract=_csr_sample_dot_abstract,
+    xla=_csr_sample_dot_xla,
+    supports=float_values(2, 3),
 )
 ad.defjvp(csr_sample_dot_p, None, None, _csr_sample_dot_jvp_lhs, _csr_sample_dot_jvp_rhs)
 ad.primitive_transposes[csr_sample_dot_p] = _csr_sample_dot_transpose

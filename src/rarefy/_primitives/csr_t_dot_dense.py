@@ -5,7 +5,7 @@ from jax import numpy as jnp
 from jax.interpreters import ad, batching
 
 from rarefy._primitives._batching import one_by_one
-from rarefy._primitives._define import Form, bind, define, like, public
+from rarefy._primitives._define import Form, bind, define, float_values, like, public
 from rarefy._primitives._entries import (
     accumulator,
     batch_first,
@@ -109,7 +109,10 @@ def _csr_t_dot_dense_batch(args, dims, *, n_cols, form):
 
 
 csr_t_dot_dense_p = define(
-    "csr_t_dot_dense", abstract=_csr_t_dot_dense_abstract, xla=_csr_t_dot_dense_xla
+    "csr_t_dot_dense",
+    abstract=_csr_t_dot_dense_abstract,
+    xla=_csr_t_dot_dense_xla,
+    supports=float_values(0, 3),
 )
 ad.defjvp(csr_t_dot_dense_p, _csr_t_dot_dense_jvp_data, None, None, _csr_t_dot_dense_jvp_dense)
 ad.primitive_transposes[csr_t_dot_dense_p] = _csr_t_dot_dense_transpose

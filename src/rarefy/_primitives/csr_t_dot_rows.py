@@ -6,7 +6,7 @@ from jax import numpy as jnp
 from jax.interpreters import ad, batching
 
 from rarefy._primitives._batching import one_by_one
-from rarefy._primitives._define import Form, bind, define, like, public
+from rarefy._primitives._define import Form, bind, define, float_values, like, public
 from rarefy._primitives._entries import (
     accumulator,
     check_csr,
@@ -112,7 +112,10 @@ def _csr_t_dot_rows_batch(args, dims, *, form):
 
 
 csr_t_dot_rows_p = define(
-    "csr_t_dot_rows", abstract=_csr_t_dot_rows_abstract, xla=_csr_t_dot_rows_xla
+    "csr_t_dot_rows",
+    abstract=_csr_t_dot_rows_abstract,
+    xla=_csr_t_dot_rows_xla,
+    supports=float_values(0, 4),
 )
 ad.defjvp(csr_t_dot_rows_p, _csr_t_dot_rows_jvp_data, None, None, None, _csr_t_dot_rows_jvp_dense)
 ad.primitive_transposes[csr_t_dot_rows_p] = _csr_t_dot_rows_transpose

@@ -173,6 +173,8 @@ def _apply(rule, tables, grad, hyper):
 def _rows_update_xla(*operands, rule):
     *tables, rows, grad, hyper = operands
     n, k = tables[0].shape[0], rows.shape[0]
+    if tables[0].size == 0 or k == 0:
+        return tuple(tables)
     if n + k <= jnp.iinfo(rows.dtype).max:  # padding too must be unique
         inside = (rows >= 0) & (rows < n)
         rows = jnp.where(inside, rows, n + jnp.arange(k, dtype=rows.dtype))

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from rarefy._cell import Cell
 from rarefy._ops.gradient import as_stype
 from rarefy._ops.precision import wide
-from rarefy._ops.storage import Value, stype_of
+from rarefy._ops.storage import Value, stype_of, zeros_of
 from rarefy.autograd._mode import _scope
 from rarefy.autograd._tape import GradientError, Leaf, Slot, ones_like, propagate
 from rarefy.autograd._tape import backward as _backward
@@ -91,7 +91,7 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
       train_mode: whether operators are pulled back as in training.
 
     Returns:
-      A list of arrays, or one array where `variables` is one.
+      A list of arrays, also where `variables` is one array.
 
     Raises:
       GradientError: as `backward`, or an array of `variables` is no variable, or the heads do not
@@ -103,22 +103,26 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
             "grad: create_graph=True (gradients of gradients) is not supported; use jax.grad on "
             "functions of rarefy.sparse values for higher orders"
         )
-    single = not isinstance(variables, list | tuple)
     heads, variables = _listed(heads), _listed(variables)
     slots, cotangents = _seeds(heads, head_grads)
     for i, variable in enumerate(variables):
         if variable._slot is None or variable._slot.leaf is None:
-            raise GradientError(f"grad: variable {i} is no variable; call attach_grad() on it first")
+            raise GradientError(
+                f"grad: variable {i} is no variable; call attach_grad() on it first"
+            )
     with _scope(False, train_mode), wide():
         found = propagate(slots, cotangents, retain_graph=bool(retain_graph))
     result = []
-    for i, variable in enumerate(variables):
-        slot = variable._slot
-        if slot not in found:
-            raise GradientError(f"grad: the heads do not depend on variable {i}")
-        with wide():
-            result.append(variable._wrap(as_stype(found[slot], slot.leaf.stype)))
-    return result[0] if single else result
+    with wide():
+        for i, variable in enumerate(variables):
+            slot = variable._slot
+            if slot not in found:
+                raise GradientError(f"grad: the heads do not depend on variable {i}")
+            value, cotangent = variable._value, found[slot]
+            if cotangent is None:
+                cotangent = zeros_of(value.shape, value.dtype, slot.leaf.stype)
+            result.append(variable._wrap(as_stype(cotangent, slot.leaf.stype)))
+    return result
 
 
 def _seeds(heads: Sequence[Array], head_grads) -> tuple[list[Slot], list[Value]]:
@@ -132,7 +136,7 @@ def _seeds(heads: Sequence[Array], head_grads) -> tuple[list[Slot], list[Value]]
                 f"backward: head {i} was not computed under autograd.record() from an array with "
                 "attach_grad()"
             )
-        cotangent = ones_like(head._value) if grad is None else grad._value
+        cotangent = ones_like(head._value, head._slot.wanted) if grad is None else grad._value
         if cotangent.shape != head._value.shape:
             raise ValueError(
                 f"backward: head gradient {i} has shape {cotangent.shape}, its head "

@@ -22,7 +22,7 @@ def is_training() -> bool:
     return _mode.training
 
 
-def set_recording(is_recording: bool) -> bool:  # noqa: F811 - MXNet's name of the argument
+def set_recording(is_recording: bool) -> bool:
     """Sets whether operators are recorded; returns what it was."""
     before, _mode.recording = _mode.recording, bool(is_recording)
     return before

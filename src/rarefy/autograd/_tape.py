@@ -21,14 +21,16 @@ from rarefy._cell import Cell
 from rarefy._ops.compiled import Static, pullback, split_params
 from rarefy._ops.gradient import add, as_stype
 from rarefy._ops.infer import Plan
+from rarefy._ops.places import with_stored
 from rarefy._ops.precision import wide
-from rarefy._ops.storage import SType, Value, stype_of
+from rarefy._ops.storage import SType, Value, zeros_of
+from rarefy.base import MXNetError
 from rarefy.sparse import BCOO, BCSR
 
 _numbers = itertools.count()
 
 
-class GradientError(RuntimeError):
+class GradientError(MXNetError):
     """A gradient was asked for that cannot be computed."""
 
 
@@ -48,27 +50,28 @@ class Leaf:
 
 
 class Slot:
-    """One recorded value: a variable (with a leaf) or the result of a node."""
+    """One recorded value: a variable (with a leaf) or the result of a node.
 
-    __slots__ = ("index", "leaf", "node", "stype")
+    Attributes:
+      wanted: the storage type that the cotangent of this value should have: that of the gradient of a
+        variable, else that of the value; but 'default' for a sparse value made of one whose cotangent
+        is dense, as that has to know what the cotangent is in places that are not stored.
+    """
+
+    __slots__ = ("index", "leaf", "node", "wanted")
 
     def __init__(
         self,
-        stype: SType,
+        wanted: SType,
         *,
         leaf: Leaf | None = None,
         node: "Node | None" = None,
         index: int = 0,
     ):
-        self.stype = stype
+        self.wanted: SType = leaf.stype if leaf else wanted
         self.leaf = leaf
         self.node = node
         self.index = index
-
-    @property
-    def wanted(self) -> SType:
-        """The storage type that the cotangent of this value should have."""
-        return self.leaf.stype if self.leaf else self.stype
 
 
 class Node:
@@ -125,8 +128,12 @@ def record(
     static, scalars = split_params(plan.op, params)
     node = Node(plan, static, scalars, training, key, tuple(slots))
     node.values = (tuple(inputs), tuple(outputs))
+    dense = any(
+        slot is not None and slot.wanted == "default" and (kind != "default" or plan.op.converts)
+        for slot, kind in zip(slots, plan.signature, strict=True)
+    )
     node.outputs = tuple(
-        Slot(stype_of(v), node=node, index=i) for i, v in enumerate(outputs)
+        Slot("default" if dense else stype, node=node, index=i) for i, stype in enumerate(plan.out)
     )
     return node.outputs
 
@@ -146,18 +153,26 @@ def backward(
 
     Raises:
       GradientError: a record was released before.
+
+    The gradient of a variable that the heads depend on only through operators without a gradient is
+    zero.
     """
     found = propagate(heads, cotangents, retain_graph=retain_graph)
-    for slot, cotangent in found.items():
-        leaf = slot.leaf
-        if leaf is None or leaf.grad is None or leaf.grad_req == "null":
-            continue
-        with wide():
-            value = as_stype(cotangent, leaf.stype)
-            if leaf.grad_req == "add":
-                value = add(leaf.grad.value, value)
-                assert value is not None
-        leaf.grad.store(value)
+    with wide():
+        for slot, cotangent in found.items():
+            leaf = slot.leaf
+            if leaf is None or leaf.grad is None or leaf.grad_req == "null":
+                continue
+            before = leaf.grad.value
+            if cotangent is not None:
+                value = as_stype(cotangent, leaf.stype)
+                value = add(before, value) if leaf.grad_req == "add" else value
+            elif leaf.grad_req == "add" or before is None:
+                continue
+            else:
+                value = zeros_of(before.shape, before.dtype, leaf.stype)
+            assert value is not None
+            leaf.grad.store(value)
 
 
 def propagate(
@@ -165,28 +180,27 @@ def propagate(
     cotangents: Sequence[Value],
     *,
     retain_graph: bool = False,
-) -> dict[Slot, Value]:
-    """The cotangents of all variables that the heads depend on, by slot."""
+) -> dict[Slot, Value | None]:
+    """The cotangents of all variables that the heads depend on, by slot; None where it is zero."""
     pending: dict[Slot, Value | None] = {}
     for slot, cotangent in zip(heads, cotangents, strict=True):
         pending[slot] = add(pending.get(slot), cotangent)
     nodes = sorted(reachable(heads), key=lambda node: node.number, reverse=True)
-    leaves: dict[Slot, Value] = {}
     with wide():
         for node in nodes:
             outer = [pending.pop(slot, None) for slot in node.outputs]
             if all(c is None for c in outer) or not node.plan.op.differentiable:
+                for slot in node.inputs:
+                    if slot is not None:
+                        pending.setdefault(slot, None)
                 continue
             for slot, cotangent in zip(node.inputs, node.pull_back(outer), strict=True):
-                if slot is not None and cotangent is not None:
+                if slot is not None:
                     pending[slot] = add(pending.get(slot), cotangent)
     if not retain_graph:
         for node in nodes:
             node.values = None
-    for slot, cotangent in pending.items():
-        if slot.leaf is not None and cotangent is not None:
-            leaves[slot] = cotangent
-    return leaves
+    return {slot: cotangent for slot, cotangent in pending.items() if slot.leaf is not None}
 
 
 def reachable(heads: Iterable[Slot]) -> set[Node]:
@@ -202,9 +216,17 @@ def reachable(heads: Iterable[Slot]) -> set[Node]:
     return seen
 
 
-def ones_like(value: Value) -> Value:
-    """The cotangent that a head has by default: ones, in the places that the value stores."""
+def ones_like(value: Value, wanted: SType) -> Value:
+    """The cotangent that a head has by default: ones.
+
+    Args:
+      value: the head.
+      wanted: the storage type of its cotangent; a sparse one has ones in the places that the head
+        stores.
+    """
     with wide():
         if isinstance(value, BCSR | BCOO):
-            return jnp.ones(value.shape, value.dtype)
+            if wanted == "default":
+                return jnp.ones(value.shape, value.dtype)
+            return with_stored(value, jnp.ones_like(value.data))
         return jnp.ones_like(value)

@@ -1,1 +1,33 @@
+"""Readers and writers of the formats that sparse data comes in."""
 
+from rarefy.io._atomic import replacing
+from rarefy.io._batch import LabelLists, RowBatch
+from rarefy.io._errors import BadLines, LibSVMError
+from rarefy.io._iterators import DataBatch, DataDesc, DataIter
+from rarefy.io._libsvm_iter import LibSVMIter
+from rarefy.io._libsvm_load import LibSVMData, load_libsvm
+from rarefy.io._libsvm_reader import LibSVMReader
+from rarefy.io._libsvm_writer import save_libsvm
+from rarefy.io._ndarray_iter import NDArrayIter
+from rarefy.io._prefetch import prefetched
+from rarefy.io._scan import LibSVMScan, scan_libsvm
+
+__all__ = [
+    "BadLines",
+    "DataBatch",
+    "DataDesc",
+    "DataIter",
+    "LabelLists",
+    "LibSVMData",
+    "LibSVMError",
+    "LibSVMIter",
+    "LibSVMReader",
+    "LibSVMScan",
+    "NDArrayIter",
+    "RowBatch",
+    "load_libsvm",
+    "prefetched",
+    "replacing",
+    "save_libsvm",
+    "scan_libsvm",
+]

@@ -7,9 +7,9 @@ import numpy as np
 import scipy.sparse
 
 from rarefy.io._iterators import DataDesc, DataIter
-from rarefy.nd import array as nd_array
+from rarefy.nd._create import array as nd_array
+from rarefy.nd._create_sparse import csr_matrix
 from rarefy.nd._handle import Handle
-from rarefy.nd.sparse import csr_matrix
 from rarefy.sparse import BCOO, BCSR
 
 LAST_BATCH = ("pad", "discard", "roll_over")
@@ -78,7 +78,8 @@ class NDArrayIter(DataIter):
         self.last_batch_handle = last_batch_handle
         self.layout = layout
         self.idx = np.arange(self.num_data)
-        self._left_over = np.empty(0, self.idx.dtype)
+        self._all_rows = np.arange(self.num_data)
+        self._left_over = self._all_rows[:0]
         self.hard_reset()
 
     @property
@@ -111,8 +112,10 @@ class NDArrayIter(DataIter):
 
     def _begin(self) -> None:
         if self.shuffle:
+            # MXNet permutes what it has permuted before; so do we, for the same orders by one seed.
             np.random.shuffle(self.idx)
-        self._order = np.concatenate([self._left_over, self.idx])
+            self._all_rows = self._all_rows[self.idx]
+        self._order = np.concatenate([self._left_over, self._all_rows])
         self._finished = False
         self._rows: np.ndarray | None = None
         self.cursor = -self.batch_size

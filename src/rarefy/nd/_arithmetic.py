@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from rarefy._ops import defs as _defs  # noqa: F401 - fills the registry
-from rarefy._ops.opdef import OPERATORS, Operator
+from rarefy._ops.defs import OPERATORS
+from rarefy._ops.opdef import Operator
 from rarefy.nd._handle import Handle
 from rarefy.nd._invoke import invoke
 
@@ -80,9 +80,7 @@ def _flag(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], float]:
     return lambda a, b: float(compare(a, b))
 
 
-ADD = _binary(
-    "add", "broadcast_add", "_plus_scalar", "_plus_scalar", operator.add, "elemwise_add"
-)
+ADD = _binary("add", "broadcast_add", "_plus_scalar", "_plus_scalar", operator.add, "elemwise_add")
 SUBTRACT = _binary(
     "subtract", "broadcast_sub", "_minus_scalar", "_rminus_scalar", operator.sub, "elemwise_sub"
 )
@@ -94,9 +92,7 @@ MODULO = _binary("modulo", "broadcast_mod", "_mod_scalar", "_rmod_scalar", opera
 POWER = _binary("power", "broadcast_power", "_power_scalar", "_rpower_scalar", operator.pow)
 MAXIMUM = _binary("maximum", "broadcast_maximum", "_maximum_scalar", "_maximum_scalar", max)
 MINIMUM = _binary("minimum", "broadcast_minimum", "_minimum_scalar", "_minimum_scalar", min)
-EQUAL = _binary(
-    "equal", "broadcast_equal", "_equal_scalar", "_equal_scalar", _flag(operator.eq)
-)
+EQUAL = _binary("equal", "broadcast_equal", "_equal_scalar", "_equal_scalar", _flag(operator.eq))
 NOT_EQUAL = _binary(
     "not_equal", "broadcast_not_equal", "_not_equal_scalar", "_not_equal_scalar", _flag(operator.ne)
 )

@@ -6,8 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rarefy._ops import defs as _defs  # noqa: F401 - fills the registry
-from rarefy._ops.opdef import OPERATORS
+from rarefy._ops.defs import OPERATORS
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import SType
 from rarefy.context import Context, cpu, current_context
@@ -93,7 +92,11 @@ def _dtype(dtype: Any) -> str:
 
 
 def zeros(
-    shape: Shape, ctx: Context | None = None, dtype: Any = None, stype: SType | None = None, **kwargs
+    shape: Shape,
+    ctx: Context | None = None,
+    dtype: Any = None,
+    stype: SType | None = None,
+    **kwargs,
 ) -> NDArray:
     """An array of zeros.
 
@@ -211,8 +214,8 @@ def linspace(
 
 
 def eye(
-    N: int,  # noqa: N803 - MXNet's names
-    M: int = 0,  # noqa: N803
+    N: int,
+    M: int = 0,
     k: int = 0,
     ctx: Context | None = None,
     dtype: Any = None,

@@ -6,9 +6,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rarefy._ops.defs._sparse import empty_csr, empty_row_sparse
 from rarefy._ops.precision import wide
-from rarefy._ops.storage import SType
+from rarefy._ops.storage import SType, empty_csr, empty_row_sparse
 from rarefy.base import MXNetError
 from rarefy.context import Context
 from rarefy.nd._handle import Handle

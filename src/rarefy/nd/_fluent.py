@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from rarefy._ops import defs as _defs  # noqa: F401 - fills the registry
-from rarefy._ops.opdef import OPERATORS
+from rarefy._ops.defs import OPERATORS
 from rarefy._ops.render import render
 from rarefy.nd._invoke import invoke
 

@@ -21,11 +21,13 @@ class Handle:
 
     __slots__ = ("__weakref__", "_cell", "_ctx", "_grad", "_path", "_seen", "_slot")
     _classes: ClassVar[dict[SType, type["Handle"]]] = {}
+    _stype: ClassVar[SType] = "default"
 
     def __init_subclass__(cls, *, stype: SType | None = None, **kwargs):
         super().__init_subclass__(**kwargs)
         if stype:
             cls._classes[stype] = cls
+            cls._stype = stype
 
     def __init__(self, cell: Cell, path: Path | None = None, slot: Slot | None = None):
         self._cell = cell

@@ -94,14 +94,18 @@ def _read_block(key: Any, items: tuple, shape: Shape) -> Block:
             continue
         index = _as_integer(item)
         if index is None:
-            raise ValueError(f"an array does not support slicing with key {key!r} of type {type(key)}")
+            raise ValueError(
+                f"an array does not support slicing with key {key!r} of type {type(key)}"
+            )
         if not -n <= index < n:
             raise IndexError(f"index {index} is out of bounds for axis {axis} with size {n}")
         starts.append(index % n)
         sizes.append(1)
         steps.append(1)
     # MXNet has no arrays without dimensions: a single element has shape (1,).
-    return Block(tuple(starts), tuple(sizes), tuple(steps), tuple(out) if out or not shape else (1,))
+    return Block(
+        tuple(starts), tuple(sizes), tuple(steps), tuple(out) if out or not shape else (1,)
+    )
 
 
 def _read_elements(items: tuple, shape: Shape) -> Elements:

@@ -1,7 +1,6 @@
 """The operators that have no place in a public namespace: `x + 2` is `_internal._plus_scalar(x, 2)`."""
 
-from rarefy._ops import defs as _defs
-from rarefy._ops.opdef import OPERATORS as _OPERATORS
+from rarefy._ops.defs import OPERATORS as _OPERATORS
 from rarefy._ops.render import render as _render
 from rarefy.nd._invoke import invoke as _invoke
 

@@ -7,16 +7,19 @@ import jax
 import numpy as np
 
 from rarefy import autograd
+from rarefy._cell import Cell
+from rarefy._key import next_key
 from rarefy._ops import fallback
 from rarefy._ops.compiled import run, split_params
-from rarefy._ops.infer import infer
-from rarefy._ops.opdef import Operator
+from rarefy._ops.infer import Plan, infer
+from rarefy._ops.opdef import Operator, Signature
 from rarefy._ops.precision import wide
-from rarefy._ops.storage import Value, convert, stype_of, to_dense
-from rarefy.autograd._tape import record
+from rarefy._ops.storage import SType, Value, canonical, convert, stype_of, to_dense
+from rarefy.autograd._mode import _mode
+from rarefy.autograd._tape import Slot, record
 from rarefy.base import MXNetError
 from rarefy.nd._handle import Handle
-from rarefy._key import next_key
+from rarefy.sparse import JAXSparse
 
 
 def invoke(
@@ -42,40 +45,62 @@ def invoke(
       MXNetError: the operator refuses shapes or dtypes; `out` does not fit.
       StorageFallbackError: arrays would have to be made dense and settings refuse that.
     """
-    values = [_value_of(op, i, a) for i, a in enumerate(arrays)]
-    signature = tuple(None if v is None else stype_of(v) for v in values)
+    values, signature = _read(op, arrays)
     plan = infer(op, signature, params)
     training = op.needs_training and autograd.is_training()
     key = next_key() if op.needs_key else None
     with wide():
-        if plan.fallback:
-            fallback.note(op, signature, split_params(op, params)[0], values)
-            values = [None if v is None else to_dense(v) for v in values]
+        if plan.fallback or plan.spreads:
+            values = _densified(plan, signature, params, values)
         donate = _donated(op, arrays, values, out) if op.updates else ()
         try:
+            if op.check is not None:
+                op.check(values, params)
             results = run(plan, values, params, key=key, training=training, donate=donate)
         except (TypeError, ValueError) as error:
             raise MXNetError(f"{op.name}: {error}") from error
-    slots: tuple[Any, ...] = (None,) * len(results)
-    if autograd.is_recording() and op.differentiable:
+    slots: Sequence[Slot | None] = _NO_SLOT if len(results) == 1 else (None,) * len(results)
+    if _mode.recording:
         taped = [None if a is None else a._slot for a in arrays]
         if any(taped):
             slots = record(plan, params, training, key, taped, values, results)
     if op.updates:
         return _store_updates(op, arrays, results, out)
-    return _deliver(op, arrays, results, slots, out)
+    return _deliver(op, plan, arrays, results, slots, out)
 
 
-def _value_of(op: Operator, position: int, array: Any) -> Value | None:
-    if isinstance(array, Handle):
-        return array._value
-    name = op.arrays[min(position, len(op.arrays) - 1)]
-    if array is None and name in op.optional:
-        return None
-    raise TypeError(
-        f"{op.name}: {name} must be an array of rarefy; got {type(array).__name__}. Make one with "
-        "nd.array(...)"
-    )
+_NO_SLOT = (None,)
+
+
+def _read(op: Operator, arrays: Sequence[Any]) -> tuple[list[Value | None], Signature]:
+    """The values of handles and their storage types; sparse values without repeats."""
+    values: list[Any] = []
+    signature: list[SType | None] = []
+    for position, array in enumerate(arrays):
+        if isinstance(array, Handle):
+            stype = array._stype
+            value = array._cell.value if array._path is None else array._value
+            values.append(value if stype == "default" else canonical(value))
+            signature.append(stype)
+            continue
+        name = op.arrays[min(position, len(op.arrays) - 1)]
+        if array is not None or name not in op.optional:
+            raise TypeError(
+                f"{op.name}: {name} must be an array of rarefy; got {type(array).__name__}. Make one "
+                "with nd.array(...)"
+            )
+        values.append(None)
+        signature.append(None)
+    return values, tuple(signature)
+
+
+def _densified(plan: Plan, signature: Signature, params: dict[str, Any], values: list) -> list:
+    """The values as a plan without a sparse rule needs them; counted, or refused."""
+    if not plan.fallback:
+        fallback.require_room(plan.op, signature, values)
+        return values
+    fallback.note(plan.op, signature, split_params(plan.op, params)[0], values)
+    return [None if v is None else to_dense(v) for v in values]
 
 
 def _donated(op, arrays, values, out) -> tuple[int, ...]:
@@ -110,11 +135,13 @@ def _store_updates(op, arrays, results, out):
     return out
 
 
-def _deliver(op, arrays, results, slots, out):
+def _deliver(op, plan, arrays, results, slots, out):
     shared = [_share(arrays, r) for r in results]
     if out is None:
+        ctx = arrays[0]._ctx if arrays and arrays[0] is not None else None
         handles = [
-            Handle._wrap(r, s, shared=h) for r, s, h in zip(results, slots, shared, strict=True)
+            _new(stype, r, s, h, ctx)
+            for stype, r, s, h in zip(plan.out, results, slots, shared, strict=True)
         ]
         return handles[0] if len(handles) == 1 else handles
     outs = list(out) if isinstance(out, list | tuple) else [out]
@@ -123,19 +150,33 @@ def _deliver(op, arrays, results, slots, out):
     for handle, result, slot, h in zip(outs, results, slots, shared, strict=True):
         _check_out(op, handle, result)
         with wide():
-            handle._store(convert(result, stype_of(handle._value)), shared=h)
+            handle._store(convert(result, handle._stype), shared=h)
         handle._slot = slot or handle._slot
     return out
 
 
-def _share(arrays: Sequence[Handle | None], result: Value) -> bool:
+def _new(stype: SType, value: Value, slot: Slot | None, shared: bool, ctx) -> Handle:
+    handle = Handle._classes[stype](Cell(value, shared=shared), None, slot)
+    handle._ctx = ctx
+    return handle
+
+
+def _share(arrays: Sequence[Handle | None], result: Any) -> bool:
     """Marks the arrays whose buffers a result has taken over unchanged; whether there are any."""
-    leaves = {id(leaf) for leaf in jax.tree.leaves(result)}
+    leaves = _leaves(result)
     found = False
     for array in arrays:
-        if array is not None and any(id(x) in leaves for x in jax.tree.leaves(array._cell.value)):
-            array._cell.shared = found = True
+        if array is None:
+            continue
+        for mine in _leaves(array._cell.value):
+            for leaf in leaves:
+                if mine is leaf:
+                    array._cell.shared = found = True
     return found
+
+
+def _leaves(value: Any) -> tuple[Any, ...]:
+    return value._bufs if isinstance(value, JAXSparse) else (value,)
 
 
 def _check_out(op: Operator, out: Any, result: Value) -> None:

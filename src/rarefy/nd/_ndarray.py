@@ -7,12 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from rarefy import autograd
-from rarefy._ops.defs._sparse import empty_csr, empty_row_sparse
 from rarefy._ops.defs.init import filled
 from rarefy._ops.defs.shape import reshaped
-from rarefy._ops.opdef import OPERATORS
+from rarefy._ops.defs import OPERATORS
 from rarefy._ops.precision import wide
-from rarefy._ops.storage import STYPES, SType, Value, stype_of, to_dense
+from rarefy._ops.storage import STYPES, SType, stype_of, to_dense, zeros_of
 from rarefy.base import MXNetError
 from rarefy.context import Context, context_of
 from rarefy.nd import _arithmetic as arithmetic
@@ -272,12 +271,7 @@ class NDArray(Fluent, Handle, stype="default"):
             raise ValueError(f"stype must be one of {', '.join(STYPES)}; got {stype!r}")
         shape, dtype = self.shape, self._cell.value.dtype
         with wide():
-            if stype == "csr":
-                zero: Value = empty_csr(_matrix(shape), dtype)
-            elif stype == "row_sparse":
-                zero = empty_row_sparse(shape, dtype)
-            else:
-                zero = filled(shape, 0, dtype)
+            zero = filled(shape, 0, dtype) if stype == "default" else zeros_of(shape, dtype, stype)
         autograd.mark_variables([self], [self._wrap(zero)], grad_req)
 
     def backward(self, out_grad=None, retain_graph: bool = False, train_mode: bool = True) -> None:
@@ -547,12 +541,6 @@ class NDArray(Fluent, Handle, stype="default"):
 
 
 _DOT = {"transpose_a": False, "transpose_b": False, "forward_stype": None}
-
-
-def _matrix(shape: tuple[int, ...]) -> tuple[int, int]:
-    if len(shape) != 2:
-        raise ValueError(f"csr holds two dimensions; the array has shape {shape}")
-    return shape[0], shape[1]
 
 
 def _host_array(value: Any, dtype) -> Any:

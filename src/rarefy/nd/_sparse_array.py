@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rarefy._ops.opdef import OPERATORS
+from rarefy._ops.defs import OPERATORS
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import convert, count_stored, is_traced
 from rarefy.base import MXNetError, NotSupportedForSparseNDArray
@@ -78,7 +78,9 @@ class BaseSparseNDArray(NDArray):
 
     def asscalar(self) -> Any:
         """Not available, as in MXNet."""
-        raise NotImplementedError("asscalar is not defined for sparse arrays; use tostype('default')")
+        raise NotImplementedError(
+            "asscalar is not defined for sparse arrays; use tostype('default')"
+        )
 
     def reshape(self, *shape, **kwargs) -> NDArray:
         """Not available, as in MXNet; `nd.reshape` makes the array dense."""
@@ -101,7 +103,9 @@ class BaseSparseNDArray(NDArray):
                 return
             have, want = value.stype, self.stype
             if have != want and have != "default":
-                raise TypeError(f"copyto does not support destination NDArray stype {want} from {have}")
+                raise TypeError(
+                    f"copyto does not support destination NDArray stype {want} from {have}"
+                )
             given: Any = value._value
         elif isinstance(value, arithmetic.NUMBERS):
             given = self._filled(value)
@@ -109,7 +113,9 @@ class BaseSparseNDArray(NDArray):
             with wide():
                 given = jnp.asarray(np.asarray(value).astype(mine.dtype))
         else:
-            raise TypeError(f"cannot assign {value!r} of type {type(value)} to {type(self).__name__}")
+            raise TypeError(
+                f"cannot assign {value!r} of type {type(value)} to {type(self).__name__}"
+            )
         if given.shape != mine.shape:
             raise ValueError(f"an array of shape {given.shape} cannot be assigned to {mine.shape}")
         with wide():
@@ -183,7 +189,7 @@ class CSRNDArray(BaseSparseNDArray, stype="csr"):
 
     def asscipy(self) -> Any:
         """A `scipy.sparse.csr_matrix` with a copy of the elements."""
-        from scipy.sparse import csr_matrix  # noqa: PLC0415 - start-up time
+        from scipy.sparse import csr_matrix
 
         value = self._known()
         n = count_stored(value)
@@ -229,7 +235,9 @@ class CSRNDArray(BaseSparseNDArray, stype="csr"):
         return invoke(OPERATORS["slice"], (self,), params)
 
     def _filled(self, value):
-        raise ValueError("Assigning numeric types to CSRNDArray is not implemented; use dense arrays")
+        raise ValueError(
+            "Assigning numeric types to CSRNDArray is not implemented; use dense arrays"
+        )
 
 
 class RowSparseNDArray(BaseSparseNDArray, stype="row_sparse"):

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from rarefy._ops import defs as _defs  # noqa: F401 - fills the registry
-from rarefy._ops.opdef import OPERATORS
+from rarefy._ops.defs import OPERATORS
 from rarefy._ops.render import normal as _normal
 from rarefy.context import Context
 from rarefy.nd._create import as_shape, at

@@ -1,39 +1,42 @@
 """Sparse arrays and the operators that have a rule for them."""
 
-from rarefy._ops import defs as _defs
-from rarefy._ops.render import namespace
-from rarefy.nd._arithmetic import ADD, DIVIDE, MULTIPLY, SUBTRACT
-from rarefy.nd._create_sparse import (
-    ArrayFormatError,
-    array,
-    csr_matrix,
-    csr_of_batch,
-    empty,
-    row_sparse_array,
-    zeros,
-)
-from rarefy.nd._invoke import invoke
-from rarefy.nd._sparse_array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
+from rarefy._ops import defs as _defs  # noqa: F401 - fills the registry
+from rarefy._ops.render import namespace as _namespace
+from rarefy.nd._arithmetic import ADD as _ADD
+from rarefy.nd._arithmetic import DIVIDE as _DIVIDE
+from rarefy.nd._arithmetic import MULTIPLY as _MULTIPLY
+from rarefy.nd._arithmetic import SUBTRACT as _SUBTRACT
+from rarefy.nd._create_sparse import ArrayFormatError as ArrayFormatError
+from rarefy.nd._create_sparse import array as array
+from rarefy.nd._create_sparse import csr_matrix as csr_matrix
+from rarefy.nd._create_sparse import csr_of_batch as _from_batch
+from rarefy.nd._create_sparse import empty as empty
+from rarefy.nd._create_sparse import row_sparse_array as row_sparse_array
+from rarefy.nd._create_sparse import zeros as zeros
+from rarefy.nd._invoke import invoke as _invoke
+from rarefy.nd._sparse_array import BaseSparseNDArray as BaseSparseNDArray
+from rarefy.nd._sparse_array import CSRNDArray as CSRNDArray
+from rarefy.nd._sparse_array import RowSparseNDArray as RowSparseNDArray
 
 
 def add(lhs, rhs):
     """lhs + rhs: csr or row_sparse where both arrays are so, of arrays or numbers."""
-    return ADD.sparse(lhs, rhs)
+    return _ADD.sparse(lhs, rhs)
 
 
 def subtract(lhs, rhs):
     """lhs - rhs: csr or row_sparse where both arrays are so, of arrays or numbers."""
-    return SUBTRACT.sparse(lhs, rhs)
+    return _SUBTRACT.sparse(lhs, rhs)
 
 
 def multiply(lhs, rhs):
     """lhs * rhs, element by element: sparse where an array is so, of arrays or numbers."""
-    return MULTIPLY.sparse(lhs, rhs)
+    return _MULTIPLY.sparse(lhs, rhs)
 
 
 def divide(lhs, rhs):
     """lhs / rhs, element by element: csr where `lhs` is so and `rhs` is a vector or a number."""
-    return DIVIDE.sparse(lhs, rhs)
+    return _DIVIDE.sparse(lhs, rhs)
 
 
-globals().update(namespace(invoke, module="rarefy.nd.sparse", sparse=True))
+globals().update(_namespace(_invoke, module="rarefy.nd.sparse", sparse=True))

@@ -125,7 +125,7 @@ class TrainStep:
             stype = param._slot.leaf.stype
             # A cell of this trace, as the array that attach_grad made belongs to no trace.
             leaf = Leaf(Cell(None), "write", stype)  # pyright: ignore[reportArgumentType]
-            param._slot = Slot(param._slot.stype, leaf=leaf)
+            param._slot = Slot(stype, leaf=leaf)
         with autograd.record():
             result = self.loss(*(Handle._wrap(b) for b in batch))
         outputs = list(result) if isinstance(result, list | tuple) else [result]

@@ -1,4 +1,4 @@
-"""What the sparse layouts have in common: an immutable value with a shape, a dtype and operators."""
+"""What the sparse layouts have in common: an immutable value, its shape, dtype and operators."""
 
 import abc
 import math
@@ -7,16 +7,18 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.core import Tracer
 
 
 class JAXSparse(abc.ABC):
     """Base of the sparse layouts, named as in JAX.
 
-    A value is a pytree whose leaves are its buffers; what else it knows travels as static data. When
-    JAX unflattens one with placeholders (None, `object()`, shapes), it holds them without looking.
+    A value is a pytree whose leaves are its buffers; what else it knows travels as static data.
+    When JAX unflattens one with placeholders (None, `object()`, shapes), it holds them without
+    looking.
 
-    `*`, `+` and the like are elementwise, `@` is the matrix product. An operator that a layout lacks
-    raises NotImplementedError.
+    `*`, `+` and the like are elementwise, `@` is the matrix product. An operator that a layout
+    lacks raises NotImplementedError.
     """
 
     # NumPy must not take an array operator apart into one call for each element.
@@ -85,7 +87,7 @@ class JAXSparse(abc.ABC):
             tag += "".join(f", {n}={c}" for n, c in self._layout() if c)
         except Exception:  # a placeholder or a broken value must still print
             return f"{name}(<invalid>)"
-        if isinstance(self.data, jax.core.Tracer):
+        if isinstance(self.data, Tracer):
             return f"{type(self.data).__name__}[{name}({tag})]"
         return f"{name}({tag})"
 

@@ -21,13 +21,13 @@ Shape = tuple[int, ...]
 class BCOO(JAXSparse):
     """A sparse array that stores coordinates, with the conventions of JAX.
 
-    The dimensions are of three kinds, in this order: `n_batch` batch dimensions, over which the pattern
-    may vary but has the same number of slots; `n_sparse` sparse ones, which the coordinates index;
-    `n_dense` dense ones, stored whole.
+    The dimensions are of three kinds, in this order: `n_batch` batch dimensions, over which the
+    pattern may vary but has the same number of slots; `n_sparse` sparse ones, which the coordinates
+    index; `n_dense` dense ones, stored whole.
 
     An entry with a coordinate out of range is padding and counts for nothing; by convention it has
-    every coordinate equal to the size of its dimension, value zero, and comes last. Order is free and
-    repeated entries add up, unless the flags promise otherwise.
+    every coordinate equal to the size of its dimension, value zero, and comes last. Order is free
+    and repeated entries add up, unless the flags promise otherwise.
 
     >>> m = BCOO.fromdense(jnp.array([[0.0, 1.0], [2.0, 0.0]]))
     >>> m
@@ -99,6 +99,10 @@ class BCOO(JAXSparse):
         """The same with other buffers, for changes that keep order and uniqueness."""
         shape = self.shape if shape is None else shape
         return BCOO._trusted(data, indices, shape, self.indices_sorted, self.unique_indices)
+
+    @property
+    def _bufs(self) -> tuple[Any, Any]:
+        return self.data, self.indices
 
     # Pytree.
 
@@ -176,8 +180,8 @@ class BCOO(JAXSparse):
           n_batch: how many leading dimensions are batch dimensions.
 
         Raises:
-          ValueError: the dimensions do not add up, or `nse` is too small for a concrete `mat`. Where
-            `mat` is traced the cells beyond `nse` are left out.
+          ValueError: the dimensions do not add up, or `nse` is too small for a concrete `mat`.
+            Where `mat` is traced the cells beyond `nse` are left out.
           jax.errors.ConcretizationTypeError: `nse` is None under `jit`.
         """
         mat = mat if isinstance(mat, jax.Array) else jnp.asarray(mat)
@@ -232,7 +236,7 @@ class BCOO(JAXSparse):
 
     @classmethod
     def from_jax(cls, mat: Any) -> "BCOO":
-        """Takes over one of JAX's own sparse arrays: BCOO, BCSR, COO, CSR or CSC, without a copy."""
+        """Takes over one of JAX's own sparse arrays: a BCOO, BCSR, COO, CSR or CSC."""
         return cls._trusted(*_layout.bcoo_parts_of_jax(mat))
 
     def to_jax(self) -> Any:
@@ -274,7 +278,6 @@ class BCOO(JAXSparse):
             self.shape,
             nse,
             remove_zeros,
-            self.indices_sorted,
         )
         return BCOO._trusted(data, indices, self.shape, True, True)
 
@@ -309,7 +312,8 @@ class BCOO(JAXSparse):
 
         Raises:
           TypeError: `axes` is no permutation.
-          NotImplementedError: it mixes batch, sparse and dense dimensions; use `update_layout` first.
+          NotImplementedError: it mixes batch, sparse and dense dimensions; use `update_layout`
+            first.
         """
         permutation = _layout.permutation_of(axes, self.n_batch, self.n_sparse, self.n_dense)
         if permutation == tuple(range(self.ndim)):
@@ -387,8 +391,8 @@ class BCOO(JAXSparse):
         """
         if not isinstance(exponent, int | float | np.number) or exponent <= 0:
             raise NotImplementedError(
-                f"power of a sparse array: the exponent must be a positive number, so that zero stays "
-                f"zero; got {exponent!r}. Use .todense() if a dense result is wanted"
+                f"power of a sparse array: the exponent must be a positive number, so that zero "
+                f"stays zero; got {exponent!r}. Use .todense() if a dense result is wanted"
             )
         return self._map(lambda data: data**exponent)
 
@@ -407,7 +411,6 @@ class BCOO(JAXSparse):
             shape=self.shape,
             nse=self.nse,
             remove_zeros=False,
-            is_sorted=self.indices_sorted,
         )
         return BCOO._trusted(data, indices, self.shape, True, True)
 
@@ -434,8 +437,9 @@ class BCOO(JAXSparse):
 
     def __rtruediv__(self, other: Any) -> Any:
         raise NotImplementedError(
-            "Division by a sparse array is not implemented because it would result in dense output. If "
-            "this is your intent, use sparse.todense() to convert your arguments to a dense array."
+            "Division by a sparse array is not implemented because it would result in dense "
+            "output. If this is your intent, use sparse.todense() to convert your arguments to a "
+            "dense array."
         )
 
     def _extract(self, what: str, other: jax.Array) -> jax.Array:
@@ -487,8 +491,8 @@ class BCOO(JAXSparse):
     def _no_comparison(self, other: Any) -> Any:
         raise NotImplementedError(
             "comparison of a sparse array is not implemented because it would result in dense "
-            "output. If this is your intent, use sparse.todense() to convert your arguments to dense "
-            "matrices."
+            "output. If this is your intent, use sparse.todense() to convert your arguments to "
+            "dense matrices."
         )
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_comparison
@@ -501,7 +505,9 @@ def _as_operand(value: Any) -> jax.Array:
 
 def _add(a: BCOO, b: BCOO) -> BCOO:
     if a.shape != b.shape:
-        raise ValueError(f"add: the shapes of sparse operands must be equal, got {a.shape} and {b.shape}")
+        raise ValueError(
+            f"add: the shapes of sparse operands must be equal, got {a.shape} and {b.shape}"
+        )
     if a.indices is b.indices and a.n_dense == b.n_dense:
         return a._with_buffers(a.data + b.data, a.indices)
     n_batch, n_dense = min(a.n_batch, b.n_batch), min(a.n_dense, b.n_dense)

@@ -22,12 +22,12 @@ Shape = tuple[int, ...]
 class BCSR(JAXSparse):
     """A sparse array that stores rows one after another, with the conventions of JAX.
 
-    The dimensions are `n_batch` batch dimensions, two sparse ones (rows, columns) and `n_dense` dense
-    ones, in this order. Row `i` has the entries from `indptr[i]` to `indptr[i + 1]`.
+    The dimensions are `n_batch` batch dimensions, two sparse ones (rows, columns) and `n_dense`
+    dense ones, in this order. Row `i` has the entries from `indptr[i]` to `indptr[i + 1]`.
 
-    Slots from `indptr[-1]` on, and entries whose column is the number of columns, are padding and count
-    for nothing. Order within a row is free and repeated columns add up, unless the flags promise
-    otherwise.
+    Slots from `indptr[-1]` on, and entries whose column is the number of columns, are padding and
+    count for nothing. Order within a row is free and repeated columns add up, unless the flags
+    promise otherwise.
 
     >>> m = BCSR.fromdense(jnp.array([[0.0, 1.0], [2.0, 0.0]]))
     >>> m
@@ -101,9 +101,11 @@ class BCSR(JAXSparse):
     ) -> "BCSR":
         """The same with other buffers, for changes that keep order and uniqueness."""
         shape = self.shape if shape is None else shape
-        return BCSR._trusted(
-            data, indices, indptr, shape, self.indices_sorted, self.unique_indices
-        )
+        return BCSR._trusted(data, indices, indptr, shape, self.indices_sorted, self.unique_indices)
+
+    @property
+    def _bufs(self) -> tuple[Any, Any, Any]:
+        return self.data, self.indices, self.indptr
 
     def _with_data(self, data: Any) -> "BCSR":
         return self._with_buffers(data, self.indices, self.indptr)
@@ -188,8 +190,8 @@ class BCSR(JAXSparse):
           n_batch: how many leading dimensions are batch dimensions.
 
         Raises:
-          ValueError: the dimensions do not add up, or `nse` is too small for a concrete `mat`. Where
-            `mat` is traced the cells beyond `nse` are left out.
+          ValueError: the dimensions do not add up, or `nse` is too small for a concrete `mat`.
+            Where `mat` is traced the cells beyond `nse` are left out.
           jax.errors.ConcretizationTypeError: `nse` is None under `jit`.
         """
         mat = mat if isinstance(mat, jax.Array) else jnp.asarray(mat)
@@ -414,14 +416,20 @@ class BCSR(JAXSparse):
     def __getitem__(self, item: Any) -> Any:
         """Basic indexing: integers, slices, `...` and None.
 
-        A contiguous range of rows of a matrix is a BCSR and costs O(nse); what else leaves two sparse
-        dimensions is a BCSR, the rest a BCOO.
+        A contiguous range of rows of a matrix is a BCSR and costs O(nse); what else leaves two
+        sparse dimensions is a BCSR, the rest a BCOO.
 
         Raises:
           IndexError: too many indices.
           NotImplementedError: an index is an array.
         """
         plan = _slicing.plan_of(item, self.shape)
+        rows = None if self.n_batch else _slicing.row_range_of(plan, self.shape)
+        if rows is not None:
+            buffers = _rows.slice_rows(
+                *self._bufs, rows.start, n_rows=rows.size, nse=self.nse, n_columns=self.shape[1]
+            )
+            return self._with_buffers(*buffers, shape=(rows.size, *self.shape[1:]))
         bcoo = self.to_bcoo()
         data, indices, shape = _slicing.take(bcoo.data, bcoo.indices, shape=self.shape, plan=plan)
         out = BCOO._trusted(data, indices, shape)

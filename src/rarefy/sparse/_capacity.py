@@ -1,4 +1,4 @@
-"""The capacity ladder: how many slots a sparse value holds, so that few shapes are ever compiled."""
+"""The capacity ladder: how many slots a sparse value holds, so that few shapes are compiled."""
 
 from rarefy.sparse._bcoo import BCOO
 from rarefy.sparse._bcsr import BCSR
@@ -115,7 +115,8 @@ def trim_row_sparse(value: BCOO, nse: int) -> BCOO:
 
     Args:
       value: BCOO of shape `(n, *d)` with one sparse dimension, rows sorted and unique.
-      nse: the new number of slots, at most `value.nse`. That no row is lost is the caller's business.
+      nse: the new number of slots, at most `value.nse`. That no row is lost is the caller's
+        business.
 
     Raises:
       ValueError: `nse > value.nse`.

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 from jax import numpy as jnp
+from jax.core import Tracer
 
 from rarefy.sparse._index import INT32_MAX, has_int64
 
@@ -27,7 +28,7 @@ def as_shape(name: str, shape: Any) -> Shape:
 def is_concrete(array: Any) -> bool:
     """Whether the values of `array` can be looked at now without leaving a trace."""
     return isinstance(array, np.ndarray) or (
-        isinstance(array, jax.Array) and not isinstance(array, jax.core.Tracer)
+        isinstance(array, jax.Array) and not isinstance(array, Tracer)
     )
 
 
@@ -45,12 +46,13 @@ def as_indices(name: str, argument: str, indices: Any, sizes: Sequence[int]) -> 
       name: the constructor, for messages.
       argument: the argument, for messages.
       indices: array-like.
-      sizes: for each position along the last axis the size of the indexed dimension; or one size for
-        all of them. An index equal to the size is padding.
+      sizes: for each position along the last axis the size of the indexed dimension; or one size
+        for all of them. An index equal to the size is padding.
 
     Raises:
       TypeError: the indices are not integers.
-      ValueError: an index is negative or exceeds its size, or needs 64 bits where they are disabled.
+      ValueError: an index is negative or exceeds its size, or needs 64 bits where they are
+        disabled.
     """
     if not hasattr(indices, "dtype"):
         indices = np.asarray(indices)
@@ -61,8 +63,8 @@ def as_indices(name: str, argument: str, indices: Any, sizes: Sequence[int]) -> 
         )
     if max(sizes, default=0) > INT32_MAX and not has_int64():
         raise ValueError(
-            f"{name}: {argument} of a dimension of size {max(sizes)} need int64, which is disabled; "
-            f"run under jax.enable_x64(True)"
+            f"{name}: {argument} of a dimension of size {max(sizes)} need int64, which is "
+            f"disabled; run under jax.enable_x64(True)"
         )
     if is_concrete(indices):
         _check_range(name, argument, np.asarray(indices), sizes)
@@ -117,8 +119,8 @@ def check_bcoo(name: str, data: jax.Array, indices: jax.Array, shape: Shape) -> 
     n_dense = len(shape) - n_batch - n_sparse
     if n_dense < 0:
         raise ValueError(
-            f"{name}: shape {shape} has {len(shape)} dimensions, fewer than the {n_batch} batch and "
-            f"{n_sparse} sparse ones of indices {indices.shape}"
+            f"{name}: shape {shape} has {len(shape)} dimensions, fewer than the {n_batch} batch "
+            f"and {n_sparse} sparse ones of indices {indices.shape}"
         )
     batch, dense = shape[:n_batch], shape[n_batch + n_sparse :]
     _check_batch(name, "indices", indices.shape[:n_batch], batch)
@@ -152,8 +154,8 @@ def check_bcsr(
     n_dense = len(shape) - n_batch - 2
     if n_dense < 0:
         raise ValueError(
-            f"{name}: shape {shape} has {len(shape)} dimensions, fewer than the {n_batch} batch and 2 "
-            f"sparse ones of indices {indices.shape}"
+            f"{name}: shape {shape} has {len(shape)} dimensions, fewer than the {n_batch} batch "
+            f"and 2 sparse ones of indices {indices.shape}"
         )
     batch, dense = shape[:n_batch], shape[n_batch + 2 :]
     nse, m = indices.shape[-1], shape[n_batch]

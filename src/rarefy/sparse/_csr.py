@@ -1,8 +1,8 @@
 """csr matrices: BCSR without batch or dense dimensions, and what a matrix library needs of them.
 
 Every function here costs O(nse) and may be compiled: the slots of a result follow from shapes and
-static arguments alone. Where a result is canonical its columns ascend in each row without repeats and
-its padding comes last.
+static arguments alone. Where a result is canonical its columns ascend in each row without repeats
+and its padding comes last.
 """
 
 import operator
@@ -72,8 +72,8 @@ def csr_from_dense(dense: Any, capacity: int) -> BCSR:
 
     Args:
       dense: `(m, n)`.
-      capacity: slots of the result; cells beyond it are left out, so it must be at least the number of
-        non-zero cells.
+      capacity: slots of the result; cells beyond it are left out, so it must be at least the number
+        of non-zero cells.
 
     Returns:
       Canonical csr.
@@ -82,9 +82,7 @@ def csr_from_dense(dense: Any, capacity: int) -> BCSR:
     """
     dense = jnp.asarray(dense)
     dtype = index_dtype_for(*dense.shape, capacity)
-    data, indices = _entries.fromdense(
-        dense, nse=capacity, n_batch=0, n_dense=0, index_dtype=dtype
-    )
+    data, indices = _entries.fromdense(dense, nse=capacity, n_batch=0, n_dense=0, index_dtype=dtype)
     columns, indptr = _rows.compress(indices, n_rows=dense.shape[0])
     return BCSR._trusted(data, columns, indptr, dense.shape, True, True)
 
@@ -138,7 +136,7 @@ def csr_add(a: BCSR, b: BCSR, *, drop_zeros: bool = False) -> BCSR:
 @partial(jax.jit, static_argnames=("shape", "nse", "drop_zeros"), inline=True)
 def _merge(data, coordinates, *, shape, nse, drop_zeros):
     data, coordinates, _ = _entries.sum_duplicates(
-        data, coordinates, shape=shape, nse=nse, remove_zeros=False, is_sorted=False
+        data, coordinates, shape=shape, nse=nse, remove_zeros=False
     )
     if drop_zeros:
         data, coordinates = _compact(data, coordinates, data != 0, shape=shape, nse=nse)
@@ -231,28 +229,10 @@ def slice_rows(csr: BCSR, begin: int, end: int, *, nse: int | None = None) -> BC
         raise ValueError(f"slice_rows: rows {begin} to {end} are not within 0 to {csr.shape[0]}")
     nse = csr.nse if nse is None else min(nse, csr.nse)
     shape = (end - begin, csr.shape[1])
-    buffers = _slice_rows(
+    data, indices, indptr = _rows.slice_rows(
         *csr._bufs, begin, n_rows=shape[0], nse=nse, n_columns=shape[1]
     )
-    return BCSR._trusted(*buffers, shape, csr.indices_sorted, csr.unique_indices)
-
-
-@partial(jax.jit, static_argnames=("n_rows", "nse", "n_columns"), inline=True)
-def _slice_rows(data, indices, indptr, begin, *, n_rows, nse, n_columns):
-    indices, indptr = as_kernel_index(indices, indptr)
-    indptr = lax.dynamic_slice_in_dim(indptr, begin, n_rows + 1)
-    first = indptr[0]
-    indptr = indptr - first
-    # Near the end a slice of nse slots begins before `first`; the overhang is moved to its end.
-    at = jnp.minimum(first, data.shape[0] - nse)
-
-    def window(buffer):
-        part = lax.dynamic_slice_in_dim(buffer, at, nse)
-        return lax.dynamic_slice_in_dim(jnp.concatenate([part, part]), first - at, nse)
-
-    real = lax.iota(indptr.dtype, nse) < indptr[-1]
-    indices = jnp.where(real, window(indices), n_columns)
-    return jnp.where(real, window(data), 0), indices, indptr
+    return BCSR._trusted(data, indices, indptr, shape, csr.indices_sorted, csr.unique_indices)
 
 
 def take_csr_rows(csr: BCSR, ids: Any, nse: int) -> BCSR:
@@ -270,9 +250,9 @@ def take_csr_rows(csr: BCSR, ids: Any, nse: int) -> BCSR:
     Cost: O(nse + k).
     """
     ids = jnp.asarray(ids)
-    buffers = _take_rows(*csr._bufs, ids, nse=nse, n_columns=csr.shape[1])
+    data, indices, indptr = _take_rows(*csr._bufs, ids, nse=nse, n_columns=csr.shape[1])
     shape = (ids.shape[0], csr.shape[1])
-    return BCSR._trusted(*buffers, shape, csr.indices_sorted, csr.unique_indices)
+    return BCSR._trusted(data, indices, indptr, shape, csr.indices_sorted, csr.unique_indices)
 
 
 @partial(jax.jit, static_argnames=("nse", "n_columns"), inline=True)
@@ -306,9 +286,11 @@ def concat_rows(values: Sequence[BCSR]) -> BCSR:
     n_columns = values[0].shape[1]
     if any(v.shape[1] != n_columns for v in values):
         raise ValueError(f"concat_rows: widths differ: {[v.shape for v in values]}")
-    buffers = _concat_rows([v._bufs for v in values], n_columns=n_columns)
+    data, indices, indptr = _concat_rows([v._bufs for v in values], n_columns=n_columns)
     return BCSR._trusted(
-        *buffers,
+        data,
+        indices,
+        indptr,
         (sum(v.shape[0] for v in values), n_columns),
         all(v.indices_sorted for v in values),
         all(v.unique_indices for v in values),
@@ -342,8 +324,8 @@ def check_csr(value: BCSR, full: bool = True) -> None:
 
     Args:
       value: BCSR without batch or dense dimensions.
-      full: whether to check that columns ascend without repeats in each row, not only shapes, indptr
-        and range.
+      full: whether to check that columns ascend without repeats in each row, not only shapes,
+        indptr and range.
 
     Raises:
       ValueError: names the first violation with its place.

@@ -77,9 +77,7 @@ def matmul_plan(lhs: Shape, rhs: Shape) -> MatmulPlan:
     found = [(lhs_labels[i], lhs[i]) for i in lhs_batch]
     found += [(lhs_labels[i], lhs[i]) for i in range(len(lhs_labels)) if i not in lhs_batch]
     found += [
-        (label, rhs[j])
-        for label, j in zip(rhs_labels, rhs_dims, strict=True)
-        if j not in rhs_batch
+        (label, rhs[j]) for label, j in zip(rhs_labels, rhs_dims, strict=True) if j not in rhs_batch
     ]
     permutation = tuple(sorted(range(len(found)), key=lambda k: found[k][0]))
     sizes: dict[int, int] = {}
@@ -208,7 +206,7 @@ def coo_dot(data, rows, columns, rhs, n_rows: int, *, rows_sorted: bool):
 def _exact_coo_dot(data, rows, columns, rhs, n_rows: int):
     """The same for integers and bool, which no float may round."""
     dtype = data.dtype
-    if dtype == bool:
+    if jnp.issubdtype(dtype, jnp.bool_):
         data, rhs = data.astype(jnp.int32), rhs.astype(jnp.int32)
     taken = rhs.at[columns].get(mode="fill", fill_value=0, wrap_negative_indices=False)
     left = data.reshape(*data.shape, *(1,) * (rhs.ndim - 1))
@@ -226,7 +224,7 @@ def _exact_coo_dot(data, rows, columns, rhs, n_rows: int):
 def dense_dot_general_coo(
     lhs, data, indices, *, shape, dimension_numbers, is_sorted, out_dtype=None
 ):
-    """`jax.lax.dot_general` of a dense array and BCOO buffers; arguments as in `coo_dot_general`."""
+    """`jax.lax.dot_general` of a dense array and BCOO buffers; as `coo_dot_general`."""
     (contract, rhs_contract), (batch, rhs_batch) = dimension_numbers
     check_dot(lhs.shape, lhs.dtype, jax.ShapeDtypeStruct(shape, data.dtype), dimension_numbers)
     out = coo_dot_general(
@@ -271,9 +269,7 @@ def csr_t_dot(data, indices, indptr, rhs, *, shape):
         return _exact_coo_dot(data, indices, rows, rhs, shape[1])
     if 0 in (*shape, indices.shape[0], *rhs.shape):
         return jnp.zeros((shape[1], *rhs.shape[1:]), data.dtype)
-    return csr_t_dot_dense(
-        data, indices, indptr, rhs, n_cols=shape[1], form=form_for(data.dtype)
-    )
+    return csr_t_dot_dense(data, indices, indptr, rhs, n_cols=shape[1], form=form_for(data.dtype))
 
 
 def _promote(data, rhs):

@@ -15,9 +15,12 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
+from rarefy._primitives.group_rows import group_rows
 from rarefy._primitives.segment_rows import segment_rows
 from rarefy.sparse._index import (
     as_kernel_index,
+    cell_coordinates,
+    cell_numbers,
     first_of_run,
     in_range,
     linear_ids,
@@ -116,8 +119,8 @@ def fromdense(mat, *, nse, n_batch, n_dense, index_dtype):
     """Takes the non-zero cells of `mat` in row-major order, the first `nse` of each batch.
 
     Returns:
-      data `(*batch, nse, *dense)` and indices `(*batch, nse, n_sparse)`, sorted, unique, padded with
-      zero and the sizes of the dimensions.
+      data `(*batch, nse, *dense)` and indices `(*batch, nse, n_sparse)`, sorted, unique, padded
+      with zero and the sizes of the dimensions.
     """
     batch, sparse = mat.shape[:n_batch], mat.shape[n_batch : mat.ndim - n_dense]
     dense = mat.shape[mat.ndim - n_dense :]
@@ -127,21 +130,8 @@ def fromdense(mat, *, nse, n_batch, n_dense, index_dtype):
     cell = jax.vmap(lambda r: jnp.searchsorted(r, wanted, side="left"))(rank)
     values = mat.reshape(math.prod(batch), cells, *dense)
     data = jax.vmap(lambda v, c: v.at[c].get(mode="fill", fill_value=0))(values, cell)
-    indices = _cell_coordinates(cell, sparse, np.dtype(index_dtype))
+    indices = cell_coordinates(cell, sparse, np.dtype(index_dtype))
     return data.reshape(*batch, nse, *dense), indices.reshape(*batch, nse, len(sparse))
-
-
-def _cell_coordinates(cell, sparse: Shape, dtype: np.dtype):
-    """Splits cell numbers `(b, nse)` into coordinates `(b, nse, n_sparse)`; the end is padding."""
-    parts, rest = [], cell
-    for size in reversed(sparse):
-        parts.append(rest % max(size, 1))
-        rest = rest // max(size, 1)
-    if not parts:
-        return jnp.zeros((*cell.shape, 0), dtype)
-    stacked = jnp.stack(parts[::-1], axis=-1).astype(dtype)
-    is_real = (cell < math.prod(sparse))[..., None]
-    return jnp.where(is_real, stacked, np.asarray(sparse, dtype))
 
 
 def fromdense_host(mat: np.ndarray, *, nse, n_batch, n_dense, index_dtype):
@@ -174,7 +164,7 @@ def fromdense_host(mat: np.ndarray, *, nse, n_batch, n_dense, index_dtype):
 
 @partial(jax.jit, static_argnames="shape", inline=True)
 def sort_indices(data, indices, *, shape):
-    """Sorts the entries of every batch by coordinates, padding last; equal ones keep their order."""
+    """Sorts the entries of every batch by coordinates, padding last; equal ones keep order."""
     layout = layout_of(data, indices, shape)
 
     def sort(data, indices):
@@ -184,14 +174,13 @@ def sort_indices(data, indices, *, shape):
     return over_batches(sort, layout.batch, data, indices)
 
 
-@partial(jax.jit, static_argnames=("shape", "nse", "remove_zeros", "is_sorted"), inline=True)
-def sum_duplicates(data, indices, *, shape, nse, remove_zeros, is_sorted):
+@partial(jax.jit, static_argnames=("shape", "nse", "remove_zeros"), inline=True)
+def sum_duplicates(data, indices, *, shape, nse, remove_zeros):
     """Adds up entries of the same cell.
 
     Args:
       nse: slots of the result; the cells that come last are left out where it is too small.
       remove_zeros: whether entries with value zero are dropped before they are added up.
-      is_sorted: whether `indices` are sorted with padding last.
 
     Returns:
       data and indices, sorted, unique and padded; and `(*batch,)` int32, the number of cells.
@@ -200,32 +189,44 @@ def sum_duplicates(data, indices, *, shape, nse, remove_zeros, is_sorted):
     dense_axes = tuple(range(1, 1 + len(layout.dense)))
 
     def merge(data, indices):
-        indices = normalize_padding(indices, layout.sparse)
+        (indices,) = as_kernel_index(indices)
         if remove_zeros:
             stays = jnp.any(data != 0, axis=dense_axes)
             indices = jnp.where(stays[:, None], indices, np.asarray(layout.sparse, indices.dtype))
-        if is_sorted and not remove_zeros:
-            order = lax.iota(jnp.int32, layout.nse)
+        ids = cell_numbers(indices, layout.sparse)
+        if ids is None:
+            order, starts, merged, count = _group_cells(indices, layout.sparse, nse)
         else:
-            order = sort_order(indices, layout.sparse)
-            indices = indices[order]
-        first = first_of_run(indices, layout.sparse)
-        count = first.sum(dtype=jnp.int32)
-        slot = jnp.where(first, jnp.cumsum(first, dtype=jnp.int32) - 1, nse)
-        merged = jnp.broadcast_to(np.asarray(layout.sparse, indices.dtype), (nse, indices.shape[1]))
-        merged = merged.at[slot].set(indices, mode="drop", unique_indices=True)
-        end = in_range(indices, layout.sparse).sum(dtype=jnp.int32)
-        starts = jnp.full(nse + 1, end)
-        slot = jnp.where(first, jnp.cumsum(first, dtype=jnp.int32) - 1, nse + 1)
-        position = lax.iota(jnp.int32, layout.nse)
-        starts = starts.at[slot].set(position, mode="drop", unique_indices=True)
+            cells = math.prod(layout.sparse)
+            groups = group_rows(ids, n_rows=cells, capacity=nse)
+            order, starts, count = groups.order, groups.starts, groups.count
+            merged = cell_coordinates(groups.rows, layout.sparse, indices.dtype)
         return sum_groups(order, starts, data), merged, count
 
     return over_batches(merge, layout.batch, data, indices)
 
 
+def _group_cells(indices, sizes: Shape, nse: int):
+    """`group_rows` for cells that no index type can number.
+
+    Returns:
+      order `(entries,)` and starts `(nse + 1,)` as `group_rows` gives them, the coordinates of the
+      groups `(nse, n_sparse)` and the number of distinct cells.
+    """
+    order = sort_order(indices, sizes)
+    indices = normalize_padding(indices, sizes)[order]
+    first = first_of_run(indices, sizes)
+    slot = jnp.where(first, jnp.cumsum(first, dtype=jnp.int32) - 1, nse + 1)
+    padding = jnp.broadcast_to(np.asarray(sizes, indices.dtype), (nse, len(sizes)))
+    merged = padding.at[slot].set(indices, mode="drop", unique_indices=True)
+    end = in_range(indices, sizes).sum(dtype=jnp.int32)
+    position = lax.iota(jnp.int32, indices.shape[0])
+    starts = jnp.full(nse + 1, end).at[slot].set(position, mode="drop", unique_indices=True)
+    return order, starts, merged, first.sum(dtype=jnp.int32)
+
+
 def sum_groups(order: jax.Array, starts: jax.Array, values: jax.Array) -> jax.Array:
-    """Sums rows by group, of any dtype: `segment_rows` for floats, exact integers, "or" for bool."""
+    """Sums rows by group: `segment_rows` for floats, exact integers, "or" for bool."""
     if jnp.issubdtype(values.dtype, jnp.inexact):
         return segment_rows(order, starts, values, form=form_for(values.dtype))
     nse, groups = order.shape[0], starts.shape[0] - 1
@@ -282,7 +283,9 @@ def reduce_sum(data, indices, *, shape, axes):
     sizes = [layout.batch[a] for a in kept]
     nse = layout.nse * math.prod(layout.batch[a] for a in batch_axes)
     rest = tuple(range(n_batch, data.ndim))
-    data = data.transpose(*kept, *batch_axes, *rest).reshape(*sizes, nse, *data.shape[n_batch + 1 :])
+    data = data.transpose(*kept, *batch_axes, *rest).reshape(
+        *sizes, nse, *data.shape[n_batch + 1 :]
+    )
     indices = indices.transpose(*kept, *batch_axes, n_batch, n_batch + 1)
     return data, indices.reshape(*sizes, nse, len(sparse_kept))
 

@@ -52,7 +52,9 @@ def empty(
     data = jnp.zeros((*batch, nse, *shape[len(shape) - n_dense :]), dtype)
     if _format(sparse_format) == "bcsr":
         if len(sparse) != 2:
-            raise ValueError(f"empty: bcsr needs two sparse dimensions, {sparse} are left of {shape}")
+            raise ValueError(
+                f"empty: bcsr needs two sparse dimensions, {sparse} are left of {shape}"
+            )
         columns = jnp.full((*batch, nse), sparse[1], index_dtype)
         indptr = jnp.zeros((*batch, sparse[0] + 1), index_dtype)
         return BCSR._trusted(data, columns, indptr, shape, True, True)
@@ -91,7 +93,10 @@ def eye(
     k = operator.index(k)
     if n_rows < 0 or n_columns < 0:
         raise ValueError(f"eye: sizes must not be negative, got {n_rows} and {n_columns}")
-    n_batch, n_dense = operator.index(kwds.pop("n_batch", 0)), operator.index(kwds.pop("n_dense", 0))
+    n_batch, n_dense = (
+        operator.index(kwds.pop("n_batch", 0)),
+        operator.index(kwds.pop("n_dense", 0)),
+    )
     if kwds:
         raise TypeError(f"eye: unexpected arguments {sorted(kwds)}")
     length = max(0, min(n_rows - max(-k, 0), n_columns - max(k, 0)))
@@ -179,8 +184,8 @@ def bcoo_extract(sparr: BCOO, arr: Any, *, assume_unique: bool | None = None) ->
     Args:
       sparr: which cells.
       arr: dense, of the same shape.
-      assume_unique: whether cells are taken to be stored once; None: as its flag says. Otherwise the
-        value of a cell goes to the first entry that names it and the others get zero.
+      assume_unique: whether cells are taken to be stored once; None: as its flag says. Otherwise
+        the value of a cell goes to the first entry that names it and the others get zero.
 
     Returns:
       BCOO of the same cells; padding has zero.
@@ -208,7 +213,8 @@ def bcoo_dot_general(
 
     Args:
       lhs, rhs: one BCOO, one dense.
-      dimension_numbers: as `jax.lax.dot_general` takes them; any dimension may be contracted or batch.
+      dimension_numbers: as `jax.lax.dot_general` takes them; any dimension may be contracted or
+        batch.
       precision: accepted and without effect: products are summed in full precision.
       preferred_element_type: type of the result.
       out_sharding: only None.
@@ -276,7 +282,7 @@ def bcsr_dot_general(
     preferred_element_type: Any = None,
     out_sharding: Any = None,
 ) -> jax.Array:
-    """`jax.lax.dot_general` of a BCSR and a dense array, either way round; as `bcoo_dot_general`."""
+    """`jax.lax.dot_general` of a BCSR and a dense array, either way; as `bcoo_dot_general`."""
     _no_out_sharding(out_sharding)
     if isinstance(lhs, BCSR) and not isinstance(rhs, JAXSparse):
         return lhs._dot_general(jnp.asarray(rhs), dimension_numbers, preferred_element_type)

@@ -21,13 +21,13 @@ def has_int64() -> bool:
 
 
 def index_dtype_for(*sizes: int) -> np.dtype:
-    """The index type that can hold every one of `sizes`, each of which is also the padding index."""
+    """The index type that holds every one of `sizes`, each of which is also the padding index."""
     return np.dtype(np.int32 if max(sizes, default=0) <= INT32_MAX else np.int64)
 
 
 def as_kernel_index(*arrays: jax.Array) -> tuple[jax.Array, ...]:
     """Brings index arrays to one common type that kernels take: int32 or int64."""
-    wide = any(a.dtype == np.int64 or (a.dtype == np.uint64 and has_int64()) for a in arrays)
+    wide = has_int64() and any(a.dtype in (np.int64, np.uint64) for a in arrays)
     dtype = np.dtype(np.int64 if wide else np.int32)
     return tuple(a if a.dtype == dtype else a.astype(dtype) for a in arrays)
 
@@ -100,6 +100,49 @@ def linear_ids(coordinates: Sequence[jax.Array], sizes: Sequence[int]) -> jax.Ar
     return ids
 
 
+def cell_numbers(indices: jax.Array, sizes: Sequence[int]) -> jax.Array | None:
+    """Numbers the cells that entries name, in row-major order, so that one key sorts them.
+
+    Args:
+      indices: `(nse, n_sparse)`, int32 or int64; padding may be anywhere.
+      sizes: the `n_sparse` sizes.
+
+    Returns:
+      `(nse,)`, int32 or int64, `prod(sizes)` for padding; None where no index type can number them.
+    """
+    cells = math.prod(sizes)
+    if cells > INT32_MAX and not (has_int64() and cells < 2**63):
+        return None
+    if len(sizes) == 1:
+        ids = indices[:, 0].astype(index_dtype_for(cells))
+    else:
+        ids = linear_ids([indices[:, d] for d in range(len(sizes))], sizes)
+        ids = jnp.broadcast_to(ids, indices.shape[:1])
+    return jnp.where(in_range(indices, sizes), ids, np.asarray(cells, ids.dtype))
+
+
+def cell_coordinates(cells: jax.Array, sizes: Sequence[int], dtype: Any) -> jax.Array:
+    """The coordinates of numbered cells; the inverse of `cell_numbers`.
+
+    Args:
+      cells: `(*b,)`, integer; `prod(sizes)` is padding.
+      sizes: the `n_sparse` sizes.
+      dtype: integer type of the result.
+
+    Returns:
+      `(*b, n_sparse)`; padding has the sizes.
+    """
+    parts, rest = [], cells
+    for size in reversed(sizes):
+        parts.append(rest % max(size, 1))
+        rest = rest // max(size, 1)
+    if not parts:
+        return jnp.zeros((*cells.shape, 0), dtype)
+    stacked = jnp.stack(parts[::-1], axis=-1).astype(dtype)
+    is_real = (cells < math.prod(sizes))[..., None]
+    return jnp.where(is_real, stacked, np.asarray(sizes, dtype))
+
+
 def sort_order(indices: jax.Array, sizes: Sequence[int]) -> jax.Array:
     """Finds the stable permutation that sorts entries by coordinates, padding last.
 
@@ -110,18 +153,16 @@ def sort_order(indices: jax.Array, sizes: Sequence[int]) -> jax.Array:
     Returns:
       `(nse,)`, int32.
 
-    Cost: O(nse) for each dimension, or once where the number of cells fits the index type.
+    Cost: O(nse), once for each dimension where the cells cannot be numbered.
     """
-    indices = normalize_padding(as_kernel_index(indices)[0], sizes)
-    cells = math.prod(sizes)
-    if indices.shape[1] > 1 and (cells <= INT32_MAX or has_int64() and cells < 2**63):
-        real = in_range(indices, sizes)
-        ids = linear_ids([indices[:, d] for d in range(len(sizes))], [int(s) for s in sizes])
-        ids = jnp.where(real, ids, np.asarray(cells, ids.dtype))
-        return group_rows(ids, n_rows=cells, capacity=0).order
+    (indices,) = as_kernel_index(indices)
+    ids = cell_numbers(indices, sizes)
+    if ids is not None:
+        return group_rows(ids, n_rows=math.prod(sizes), capacity=0).order
+    indices = normalize_padding(indices, sizes)
     order = lax.iota(jnp.int32, indices.shape[0])
     for d in reversed(range(indices.shape[1])):
-        step = group_rows(indices[order, d], n_rows=int(sizes[d]), capacity=0).order
+        step = group_rows(indices[order, d], n_rows=sizes[d], capacity=0).order
         order = order[step]
     return order
 

@@ -67,7 +67,9 @@ def fromdense(
     sparse = mat.shape[n_batch : mat.ndim - n_dense]
     dtype = np.dtype(index_dtype)
     if max(sparse, default=0) > np.iinfo(dtype).max:
-        raise ValueError(f"{name}.fromdense: {dtype} cannot index {sparse}; pass a wider index_dtype")
+        raise ValueError(
+            f"{name}.fromdense: {dtype} cannot index {sparse}; pass a wider index_dtype"
+        )
     options = {"n_batch": n_batch, "n_dense": n_dense, "index_dtype": dtype}
     if is_concrete(mat):
         data, indices = _entries.fromdense_host(np.asarray(mat), nse=nse, **options)
@@ -104,21 +106,20 @@ def sum_duplicates(
     shape: Shape,
     nse: int | None,
     remove_zeros: bool,
-    is_sorted: bool,
 ) -> tuple[jax.Array, jax.Array]:
     """Merges repeated entries of BCOO buffers; `BCOO.sum_duplicates` documents it."""
     layout = layout_of(*buffers, shape)
     room = layout.nse if nse is None else _as_nse(name, nse)
     data, indices, count = _entries.sum_duplicates(
-        *buffers, shape=shape, nse=room, remove_zeros=remove_zeros, is_sorted=is_sorted
+        *buffers, shape=shape, nse=room, remove_zeros=remove_zeros
     )
     try:
         most = int(count.max(initial=0))
     except jax.errors.ConcretizationTypeError:
         if nse is None:
             raise ValueError(
-                f"{name}: nse must be specified when using the function within jit, vmap, and other "
-                f"transformations requiring abstract evaluation."
+                f"{name}: nse must be specified when using the function within jit, vmap, and "
+                f"other transformations requiring abstract evaluation."
             ) from None
         return data, indices
     if nse is None:
@@ -199,8 +200,8 @@ def update_layout(
 
 def _report_inefficient(what: str, old: int, new: int, shape: Shape, how: str | None) -> None:
     message = (
-        f"For matrix of shape {shape}, increasing {what} from {old} to {new} results in inefficient "
-        f"storage."
+        f"For matrix of shape {shape}, increasing {what} from {old} to {new} results in "
+        f"inefficient storage."
     )
     if how == "error":
         raise SparseEfficiencyError(
@@ -232,8 +233,8 @@ def dense_to_sparse(data, indices, shape: Shape, count: int):
     Sorted unique entries stay so; repeated ones may come out of order.
 
     Returns:
-      data `(*batch, nse * width, *dense[count:])` and indices, where `width` is the number of cells in
-      the dimensions that were turned.
+      data `(*batch, nse * width, *dense[count:])` and indices, where `width` is the number of cells
+      in the dimensions that were turned.
     """
     layout = layout_of(data, indices, shape)
     n_batch, turned = len(layout.batch), layout.dense[:count]
@@ -274,9 +275,7 @@ def _first_sparse_to_batch(data, indices, shape: Shape):
     (indices,) = as_kernel_index(indices)
     numbers = lax.iota(indices.dtype, size)[:, None]
     here = indices[..., None, :, 0] == numbers  # (*batch, size, nse)
-    others = jnp.where(
-        here[..., None], indices[..., None, :, 1:], np.asarray(rest, indices.dtype)
-    )
+    others = jnp.where(here[..., None], indices[..., None, :, 1:], np.asarray(rest, indices.dtype))
     mask = here.reshape(*here.shape, *(1,) * len(layout.dense))
     return jnp.where(mask, jnp.expand_dims(data, n_batch), 0), others
 

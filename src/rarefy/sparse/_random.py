@@ -111,8 +111,9 @@ def _shuffled(key, *, sparse, nse):
 def _scattered(key, *, sparse, nse):
     """Draws few of many cells: the first `nse` values of a random permutation of all cells.
 
-    The permutation is a Feistel network on the two digits of a cell number in base `ceil(sqrt(cells))`,
-    applied again to what falls outside the cells, so no two results agree and nothing is drawn twice.
+    The permutation is a Feistel network on the two digits of a cell number in base
+    `ceil(sqrt(cells))`, applied again to what falls outside the cells, so no two results agree and
+    nothing is drawn twice.
     Source: Black and Rogaway, Ciphers with Arbitrary Finite Domains (2002).
     """
     keys = jax.random.bits(key, (ROUNDS,), jnp.uint32)

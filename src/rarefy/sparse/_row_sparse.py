@@ -38,7 +38,8 @@ def row_sparse(data: Any, rows: Any, shape: Any) -> BCOO:
 
     Raises:
       TypeError: rows are not integers.
-      ValueError: the shapes do not agree, or concrete rows are out of range, not ascending or repeated.
+      ValueError: the shapes do not agree, or concrete rows are out of range, not ascending or
+        repeated.
     """
     shape = as_shape("row_sparse", shape)
     if not shape:
@@ -63,8 +64,8 @@ def _check_ascending(name: str, rows: np.ndarray, n_rows: int) -> None:
     if bad.any():
         i = int(np.flatnonzero(bad)[0])
         raise ValueError(
-            f"{name}: rows must ascend and not repeat, but rows[{i}] is {rows[i]} and rows[{i + 1}] is "
-            f"{rows[i + 1]}; use merge_rows to sort them and add up repeats"
+            f"{name}: rows must ascend and not repeat, but rows[{i}] is {rows[i]} and "
+            f"rows[{i + 1}] is {rows[i + 1]}; use merge_rows to sort them and add up repeats"
         )
 
 
@@ -88,21 +89,24 @@ def merge_rows(ids: Any, values: Any, n_rows: int, *, capacity: int | None = Non
     """Adds up rows that belong to the same id.
 
     Args:
-      ids: integers of any shape; an id outside `[0, n_rows)` is padding. Any order, repeats allowed.
+      ids: integers of any shape; an id outside `[0, n_rows)` is padding. Any order, repeats
+        allowed.
       values: `(*ids.shape, *d)`: a row for each id.
       n_rows: the height of the result.
-      capacity: slots of the result; None: `min(number of ids, n_rows)`, which always suffices. Where
-        it is too small the largest ids are left out.
+      capacity: slots of the result; None: `min(number of ids, n_rows)`, which always suffices.
+        Where it is too small the largest ids are left out.
 
     Returns:
-      row_sparse BCOO of shape `(n_rows, *d)`, dtype of `values`. 16-bit floats are summed in float32.
+      row_sparse BCOO of shape `(n_rows, *d)`, dtype of `values`. 16-bit floats are summed in
+      float32.
 
     Cost: O(number of ids * prod(d)).
     """
     ids, values = jnp.asarray(ids), jnp.asarray(values)
     if values.shape[: ids.ndim] != ids.shape:
         raise ValueError(
-            f"merge_rows: values must be (*ids.shape, *d), got ids {ids.shape}, values {values.shape}"
+            f"merge_rows: values must be (*ids.shape, *d), got ids {ids.shape}, values "
+            f"{values.shape}"
         )
     d = values.shape[ids.ndim :]
     if capacity is None:
@@ -132,8 +136,8 @@ def add_row_sparse(a: BCOO, b: BCOO) -> BCOO:
       a, b: row_sparse of one shape `(n, *d)`.
 
     Returns:
-      row_sparse with the rows of either; it has `min(a.nse + b.nse, n)` slots. A row whose sum is zero
-      stays.
+      row_sparse with the rows of either; it has `min(a.nse + b.nse, n)` slots. A row whose sum is
+      zero stays.
 
     Cost: O((a.nse + b.nse) * prod(d)).
     """
@@ -152,8 +156,8 @@ def multiply_row_sparse(a: BCOO, b: BCOO) -> BCOO:
       a, b: row_sparse of one shape `(n, *d)`.
 
     Returns:
-      row_sparse with the rows of either (those that only one has are zero), as MXNet gives it; it has
-      `min(a.nse + b.nse, n)` slots.
+      row_sparse with the rows of either (those that only one has are zero), as MXNet gives it; it
+      has `min(a.nse + b.nse, n)` slots.
 
     Cost: O((a.nse + b.nse) * (log(nse) + prod(d))).
     """
@@ -190,8 +194,8 @@ def retain(value: BCOO, ids: Any) -> BCOO:
       ids: `(k,)`, integer; any order, repeats allowed. An id outside `[0, n)` is padding.
 
     Returns:
-      row_sparse of the same shape with `k` slots: the distinct ids, ascending. Rows that `value` lacks
-      are there and zero.
+      row_sparse of the same shape with `k` slots: the distinct ids, ascending. Rows that `value`
+      lacks are there and zero.
 
     Cost: O(k * (log(value.nse) + prod(d))).
     """
@@ -214,8 +218,8 @@ def row_sparse_from_dense(dense: Any, capacity: int) -> BCOO:
 
     Args:
       dense: `(n, *d)`.
-      capacity: slots of the result; rows beyond it are left out, so it must be at least the number of
-        non-zero rows (`n` always suffices).
+      capacity: slots of the result; rows beyond it are left out, so it must be at least the number
+        of non-zero rows (`n` always suffices).
 
     Returns:
       row_sparse BCOO of the same shape.
@@ -251,11 +255,15 @@ def add_to_dense(dense: jax.Array, value: BCOO) -> jax.Array:
 @partial(jax.jit, inline=True)
 def _add_to_dense(dense, data, rows):
     dtype = jnp.result_type(dense, data)
-    return dense.astype(dtype).at[rows].add(
-        data.astype(dtype),
-        mode="drop",
-        indices_are_sorted=True,
-        wrap_negative_indices=False,
+    return (
+        dense.astype(dtype)
+        .at[rows]
+        .add(
+            data.astype(dtype),
+            mode="drop",
+            indices_are_sorted=True,
+            wrap_negative_indices=False,
+        )
     )
 
 
@@ -276,8 +284,8 @@ def csr_transpose_dot(csr: BCSR, dense: Any, *, capacity: int | None = None) -> 
     dense = jnp.asarray(dense)
     if dense.ndim == 0 or dense.shape[0] != csr.shape[0]:
         raise ValueError(
-            f"csr_transpose_dot: csr {csr.shape} and dense {dense.shape} do not align; dense must have "
-            f"as many rows as csr"
+            f"csr_transpose_dot: csr {csr.shape} and dense {dense.shape} do not align; dense must "
+            f"have as many rows as csr"
         )
     n = csr.shape[1]
     capacity = min(csr.nse, n) if capacity is None else capacity
@@ -293,7 +301,9 @@ def _transpose_dot(data, indices, indptr, dense, *, n_rows, capacity):
     indptr = indptr.astype(indices.dtype)
     groups = group_rows(indices, indptr[-1], n_rows=n_rows, capacity=capacity)
     if not jnp.issubdtype(dtype, jnp.inexact):
-        whole = _dot.csr_t_dot(data, groups.inverse, indptr, dense, shape=(dense.shape[0], capacity))
+        whole = _dot.csr_t_dot(
+            data, groups.inverse, indptr, dense, shape=(dense.shape[0], capacity)
+        )
         return whole, groups.rows
     out = csr_t_dot_rows(
         data.astype(dtype),

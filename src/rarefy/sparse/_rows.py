@@ -3,7 +3,7 @@
 from functools import partial
 
 import jax
-import numpy as np
+from jax import lax
 from jax import numpy as jnp
 
 from rarefy._primitives.group_rows import group_rows
@@ -57,8 +57,32 @@ def transpose(data, indices, indptr, *, shape):
     return data[groups.order], rows, row_starts(columns, n)
 
 
-@partial(jax.jit, static_argnames="n_columns", inline=True)
-def mark_real(indices, indptr, *, n_columns):
-    """Tells which slots of a csr matrix hold an entry: `(nse,)` bool."""
-    slots = np.arange(indices.shape[0], dtype=indptr.dtype)
-    return (slots < indptr[-1]) & (indices >= 0) & (indices < n_columns)
+@partial(jax.jit, static_argnames=("n_rows", "nse", "n_columns"), inline=True)
+def slice_rows(data, indices, indptr, begin, *, n_rows, nse, n_columns):
+    """Takes `n_rows` rows of a csr matrix from row `begin`.
+
+    Args:
+      data: `(slots, *d)`; indices: `(slots,)`; indptr: `(m + 1,)`.
+      begin: integer, may be traced; `begin + n_rows <= m`.
+      nse: slots of the result, at least what the rows occupy, at most `slots`.
+      n_columns: number of columns, the index of padding.
+
+    Returns:
+      data, indices and indptr of the rows, entries in their order, padding last.
+
+    Cost: O(nse + n_rows).
+    """
+    indices, indptr = as_kernel_index(indices, indptr)
+    indptr = lax.dynamic_slice_in_dim(indptr, begin, n_rows + 1)
+    first = indptr[0]
+    indptr = indptr - first
+    # Near the end a slice of nse slots begins before `first`; the overhang is moved to its end.
+    at = jnp.minimum(first, data.shape[0] - nse)
+
+    def window(buffer):
+        part = lax.dynamic_slice_in_dim(buffer, at, nse)
+        return lax.dynamic_slice_in_dim(jnp.concatenate([part, part]), first - at, nse)
+
+    real = lax.iota(indptr.dtype, nse) < indptr[-1]
+    indices = jnp.where(real, window(indices), n_columns)
+    return jnp.where(real.reshape(-1, *(1,) * (data.ndim - 1)), window(data), 0), indices, indptr

@@ -42,8 +42,8 @@ def plan_of(item: Any, shape: Shape) -> Plan:
     items = item if isinstance(item, tuple) else (item,)
     if any(isinstance(i, list | np.ndarray | jax.Array) and np.ndim(i) > 0 for i in items):
         raise NotImplementedError(
-            "a sparse array takes integers, slices, ... and None between brackets; for rows by a list "
-            "of ids convert to BCSR and use rarefy.sparse.take_csr_rows"
+            "a sparse array takes integers, slices, ... and None between brackets; for rows by a "
+            "list of ids convert to BCSR and use rarefy.sparse.take_csr_rows"
         )
     n_ellipses = sum(i is Ellipsis for i in items)
     n_used = sum(i is not None and i is not Ellipsis for i in items)
@@ -80,10 +80,25 @@ def _part_of(index: Any, dimension: int, size: int) -> int | Span:
     try:
         place = operator.index(index)
     except TypeError:
-        raise IndexError(f"an index must be an integer, slice, ... or None, got {index!r}") from None
+        raise IndexError(
+            f"an index must be an integer, slice, ... or None, got {index!r}"
+        ) from None
     if not -size <= place < size:
         raise IndexError(f"index {place} is out of range for dimension {dimension} of size {size}")
     return place % size
+
+
+def row_range_of(plan: Plan, shape: Shape) -> Span | None:
+    """The rows that a plan takes of an array without batch dimensions, if it takes whole ones in
+    order.
+
+    None where it takes anything else.
+    """
+    whole = (Span(0, 1, size) for size in shape[1:])
+    rows = plan.parts[0]
+    if plan.new_axes or isinstance(rows, int) or rows.step != 1 or plan.parts[1:] != tuple(whole):
+        return None
+    return rows
 
 
 @partial(jax.jit, static_argnames=("shape", "plan"), inline=True)
@@ -169,8 +184,8 @@ def take(data: Any, indices: Any, *, shape: Shape, plan: Plan) -> tuple[Any, Any
     """Takes a basic index of BCOO buffers.
 
     Returns:
-      data, indices and shape. What falls outside becomes padding, so entries are no longer sorted; slots
-      are given up only where there are more than cells.
+      data, indices and shape. What falls outside becomes padding, so entries are no longer sorted;
+      slots are given up only where there are more than cells.
 
     Cost: O(nse).
     """
@@ -181,7 +196,7 @@ def take(data: Any, indices: Any, *, shape: Shape, plan: Plan) -> tuple[Any, Any
     cells = math.prod(shape[n_batch : n_batch + n_sparse])
     if indices.shape[-2] > cells:
         data, indices, _ = _entries.sum_duplicates(
-            data, indices, shape=shape, nse=cells, remove_zeros=False, is_sorted=False
+            data, indices, shape=shape, nse=cells, remove_zeros=False
         )
     for axis in plan.new_axes:
         data, indices, shape = _insert_axis(data, indices, shape, axis)

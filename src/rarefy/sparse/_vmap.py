@@ -16,10 +16,10 @@ def _element(continuation, _get_index, value, axis: int | None):
         return value
     axis = axis + value.ndim if axis < 0 else axis
     if not 0 <= axis < value.n_batch:
+        name = type(value).__name__
         raise ValueError(
-            f"Cannot map in_axis={axis} for {type(value).__name__} array with n_batch="
-            f"{value.n_batch}. in_axes for batched {type(value).__name__} operations must correspond "
-            f"to a batch dimension."
+            f"Cannot map in_axis={axis} for {name} array with n_batch={value.n_batch}. in_axes for "
+            f"batched {name} operations must correspond to a batch dimension."
         )
     shape = (*value.shape[:axis], *value.shape[axis + 1 :])
     size = value.shape[axis]
@@ -40,10 +40,10 @@ def _collect(continuation, axis_size: int, value, axis: int | None):
         return value._with_buffers(*buffers, shape=value.shape)
     axis = axis + value.ndim + 1 if axis < 0 else axis
     if not 0 <= axis <= value.n_batch:
+        name = type(value).__name__
         raise ValueError(
-            f"{type(value).__name__}: cannot add out_axis={axis} for {type(value).__name__} array "
-            f"with n_batch={value.n_batch}. Batch axes must be a contiguous block of leading "
-            f"dimensions."
+            f"{name}: cannot add out_axis={axis} for {name} array with n_batch={value.n_batch}. "
+            f"{name} batch axes must be a contiguous block of leading dimensions."
         )
     buffers = [continuation(axis_size, b, axis) for b in value._bufs]
     shape = (*value.shape[:axis], axis_size, *value.shape[axis:])

@@ -1,4 +1,7 @@
-"""All operators, a family in each file. Importing this package fills the registry."""
+"""All operators, a family in each file. Importing this package fills the registry.
+
+`OPERATORS` taken from here is complete.
+"""
 
 from rarefy._ops.defs import (
     broadcast,
@@ -15,3 +18,4 @@ from rarefy._ops.defs import (
     shape,
     sparse_storage,
 )
+from rarefy._ops.opdef import OPERATORS

@@ -14,7 +14,6 @@ from rarefy._ops.places import put, rows_of, with_data
 from rarefy._ops.storage import Value, count_stored, is_traced, stype_of, to_dense
 from rarefy.sparse import BCOO, BCSR
 from rarefy.sparse._capacity import capacity
-from rarefy.sparse._index import index_dtype_for
 
 
 def densified(fn: Callable[[jax.Array], jax.Array], value: BCSR | BCOO) -> jax.Array:
@@ -89,33 +88,6 @@ def _csr_of_columns(data, rows, count, *, n, slots):
         jnp.where(real, columns, jnp.asarray(n, dtype)),
         lax.iota(dtype, m + 1) * count,
         (m, n),
-        indices_sorted=True,
-        unique_indices=True,
-    )
-
-
-def empty_row_sparse(shape: tuple[int, ...], dtype) -> BCOO:
-    """A row_sparse value that stores nothing."""
-    index = index_dtype_for(shape[0])
-    slots = capacity(0, shape[0])
-    return BCOO._trusted(
-        jnp.zeros((slots, *shape[1:]), dtype),
-        jnp.full((slots, 1), shape[0], index),
-        tuple(shape),
-        indices_sorted=True,
-        unique_indices=True,
-    )
-
-
-def empty_csr(shape: tuple[int, int], dtype) -> BCSR:
-    """A csr value that stores nothing."""
-    index = index_dtype_for(*shape)
-    slots = capacity(0, shape[0] * shape[1])
-    return BCSR._trusted(
-        jnp.zeros(slots, dtype),
-        jnp.full(slots, shape[1], index),
-        jnp.zeros(shape[0] + 1, index),
-        tuple(shape),
         indices_sorted=True,
         unique_indices=True,
     )

@@ -71,7 +71,7 @@ def _require_aligned(lhs, rhs, left: int, right: int, transpose_a: bool, transpo
         return
     of_lhs = "rows" if transpose_a else "columns"
     of_rhs = "columns" if transpose_b else "rows"
-    flips = transpose_b and rhs.shape[0] == left or not transpose_b and rhs.shape[-1] == left
+    flips = (transpose_b and rhs.shape[0] == left) or (not transpose_b and rhs.shape[-1] == left)
     advice = f" Pass transpose_b={not transpose_b}." if flips else ""
     raise ValueError(
         f"lhs {lhs.shape} and rhs {rhs.shape} do not align; lhs {of_lhs} ({left}) must equal rhs "

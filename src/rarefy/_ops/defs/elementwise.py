@@ -6,10 +6,10 @@ import jax
 import jax.numpy as jnp
 
 from rarefy._ops.defs._numbers import in_float
-from rarefy._ops.defs._sparse import densified, empty_csr, empty_row_sparse
+from rarefy._ops.defs._sparse import densified
 from rarefy._ops.opdef import Operator, Scalar, operator
 from rarefy._ops.places import with_data
-from rarefy._ops.storage import Value
+from rarefy._ops.storage import Value, empty_csr, empty_row_sparse
 
 
 def keep_zero(op: Operator) -> Operator:
@@ -70,6 +70,11 @@ def _unary(
     return keep_zero(op) if zero else move_zero(op)
 
 
+def _abs(x):
+    """The absolute value, whose gradient at zero is zero."""
+    return x * jnp.sign(x) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.abs(x)
+
+
 def _round_away(x):
     """To the nearest integer, halves away from zero, as C's `round`."""
     return jnp.trunc(x + jnp.copysign(jnp.asarray(0.5, x.dtype), x))
@@ -90,9 +95,11 @@ def _gamma_sign(x):
     return below.astype(x.dtype)
 
 
-_unary("abs", jnp.abs, "the absolute value", zero=True, floating=False)
+_unary("abs", _abs, "the absolute value", zero=True, floating=False)
 _unary("sign", jnp.sign, "the sign: -1, 0 or 1", zero=True, floating=False)
-_unary("negative", jnp.negative, "the negative", zero=True, floating=False, aliases=("_np_negative",))
+_unary(
+    "negative", jnp.negative, "the negative", zero=True, floating=False, aliases=("_np_negative",)
+)
 _unary("square", jnp.square, "the square", zero=True, floating=False)
 _unary("relu", jax.nn.relu, "max(x, 0)", zero=True, floating=False)
 _unary("round", _round_away, "the nearest integer, halves away from zero", zero=True)
@@ -187,8 +194,14 @@ def _ones_back(want, inputs, output, cotangent):
     return (with_data(data, jnp.ones_like(getattr(data, "data", data))),)
 
 
+def _nothing_back(want, inputs, output, cotangent):
+    return (None,)
+
+
 for _op in (copy, block_grad, make_loss):
     keep_zero(_op)
+for _stype in ("default", "csr", "row_sparse"):
+    block_grad.gradient(_stype)(_nothing_back)
 make_loss.gradient("default")(_ones_back)
 make_loss.gradient("csr")(_ones_back)
 make_loss.gradient("row_sparse")(_ones_back)
@@ -317,7 +330,7 @@ def _(data):
 
 
 for _stype in ("default", "csr", "row_sparse"):
-    zeros_like.gradient(_stype)(lambda want, inputs, output, cotangent: (None,))
+    zeros_like.gradient(_stype)(_nothing_back)
 
 
 @operator("ones_like")

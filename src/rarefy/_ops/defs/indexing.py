@@ -199,9 +199,7 @@ def gather_nd(data, indices):
     Returns:
       `(*k, *data.shape[m:])`, dense.
     """
-    places = tuple(
-        _bounded(indices[i], data.shape[i], "clip") for i in range(indices.shape[0])
-    )
+    places = tuple(_bounded(indices[i], data.shape[i], "clip") for i in range(indices.shape[0]))
     return data[places]
 
 

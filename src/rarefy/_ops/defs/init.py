@@ -95,9 +95,7 @@ def arange(
 
 
 @operator("_linspace", visible="internal", eager=True, differentiable=False)
-def linspace(
-    *, start: float, stop: float, num: int, endpoint: bool = True, dtype: str = "float32"
-):
+def linspace(*, start: float, stop: float, num: int, endpoint: bool = True, dtype: str = "float32"):
     """Numbers that divide an interval evenly.
 
     Args:
@@ -113,7 +111,7 @@ def linspace(
 
 
 @operator("_eye", visible="internal", eager=True, differentiable=False)
-def eye(*, N: int, M: int = 0, k: int = 0, dtype: str = "float32"):  # noqa: N803 - MXNet's names
+def eye(*, N: int, M: int = 0, k: int = 0, dtype: str = "float32"):
     """A matrix with ones on a diagonal.
 
     Args:

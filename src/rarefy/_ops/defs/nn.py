@@ -84,7 +84,9 @@ def _(data, weight, *, input_dim, output_dim, dtype, sparse_grad):
     return _poisoned(rows, data, input_dim).reshape(*data.shape, output_dim)
 
 
-def _embedding_gradient(want, inputs, output, cotangent, *, input_dim, output_dim, dtype, sparse_grad):
+def _embedding_gradient(
+    want, inputs, output, cotangent, *, input_dim, output_dim, dtype, sparse_grad
+):
     data, weight = inputs
     if want[1] is None:
         return None, None
@@ -158,7 +160,9 @@ def _check_layer(x, weight, bias, num_hidden: int, no_bias: bool) -> None:
     require_same_dtype(x, weight, *(() if bias is None else (bias,)))
     expected = (num_hidden, x.shape[-1])
     if tuple(weight.shape) != expected:
-        raise ValueError(f"weight must have shape {expected} for data {x.shape}; got {weight.shape}")
+        raise ValueError(
+            f"weight must have shape {expected} for data {x.shape}; got {weight.shape}"
+        )
     if bias is not None and tuple(bias.shape) != (num_hidden,):
         raise ValueError(f"bias must have shape {(num_hidden,)}; got {tuple(bias.shape)}")
 

@@ -13,7 +13,9 @@ def _draw_dtype(dtype: str):
     return jnp.promote_types(jnp.dtype(dtype), jnp.float32)
 
 
-@operator("_random_uniform", aliases=("random_uniform", "uniform"), needs_key=True, differentiable=False)
+@operator(
+    "_random_uniform", aliases=("random_uniform", "uniform"), needs_key=True, differentiable=False
+)
 def random_uniform(
     *, low: Scalar = 0.0, high: Scalar = 1.0, shape: Shape = (1,), dtype: str = "float32", key=None
 ):
@@ -32,7 +34,9 @@ def random_uniform(
     return (low + (high - low) * jax.random.uniform(_key(key), shape, wide)).astype(dtype)
 
 
-@operator("_random_normal", aliases=("random_normal", "normal"), needs_key=True, differentiable=False)
+@operator(
+    "_random_normal", aliases=("random_normal", "normal"), needs_key=True, differentiable=False
+)
 def random_normal(
     *, loc: Scalar = 0.0, scale: Scalar = 1.0, shape: Shape = (1,), dtype: str = "float32", key=None
 ):
@@ -53,9 +57,7 @@ def random_normal(
 
 
 @operator("_random_randint", aliases=("random_randint",), needs_key=True, differentiable=False)
-def random_randint(
-    *, low: int, high: int, shape: Shape = (1,), dtype: str = "int32", key=None
-):
+def random_randint(*, low: int, high: int, shape: Shape = (1,), dtype: str = "int32", key=None):
     """Draws integers from `[low, high)`, each equally likely.
 
     Args:
@@ -69,10 +71,10 @@ def random_randint(
     return jax.random.randint(_key(key), shape, low, high, dtype)
 
 
-@operator("_random_exponential", aliases=("random_exponential",), needs_key=True, differentiable=False)
-def random_exponential(
-    *, lam: Scalar = 1.0, shape: Shape = (1,), dtype: str = "float32", key=None
-):
+@operator(
+    "_random_exponential", aliases=("random_exponential",), needs_key=True, differentiable=False
+)
+def random_exponential(*, lam: Scalar = 1.0, shape: Shape = (1,), dtype: str = "float32", key=None):
     """Draws from the exponential distribution of rate `lam`.
 
     Args:
@@ -90,7 +92,12 @@ def random_exponential(
 
 @operator("_random_gamma", aliases=("random_gamma",), needs_key=True, differentiable=False)
 def random_gamma(
-    *, alpha: Scalar = 1.0, beta: Scalar = 1.0, shape: Shape = (1,), dtype: str = "float32", key=None
+    *,
+    alpha: Scalar = 1.0,
+    beta: Scalar = 1.0,
+    shape: Shape = (1,),
+    dtype: str = "float32",
+    key=None,
 ):
     """Draws from the gamma distribution of shape `alpha` and scale `beta`.
 
@@ -123,7 +130,9 @@ def random_poisson(*, lam: Scalar = 1.0, shape: Shape = (1,), dtype: str = "floa
     return jax.random.poisson(_key(key), lam, shape).astype(dtype)
 
 
-@operator("_sample_multinomial", aliases=("sample_multinomial",), needs_key=True, differentiable=False)
+@operator(
+    "_sample_multinomial", aliases=("sample_multinomial",), needs_key=True, differentiable=False
+)
 def sample_multinomial(
     data, *, shape: Shape = (), get_prob: bool = False, dtype: str = "int32", key=None
 ):

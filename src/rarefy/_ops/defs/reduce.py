@@ -178,7 +178,9 @@ def _extreme(op: Operator, is_max: bool) -> None:
         ones = is_real(data).astype(jnp.int64)
         stored = jnp.zeros(groups, jnp.int64).at[at].add(ones, mode="drop")
         best = jnp.full(groups, worst, data.dtype)
-        best = best.at[at].max(values, mode="drop") if is_max else best.at[at].min(values, mode="drop")
+        best = (
+            best.at[at].max(values, mode="drop") if is_max else best.at[at].min(values, mode="drop")
+        )
         best = jnp.where(stored < size, better(best, jnp.zeros((), data.dtype)), best)
         return _shaped(best, data.shape, axes, keepdims)
 
@@ -232,7 +234,9 @@ def _(data, *, axis, keepdims, exclude):
 @square_sum.rule("csr", out="default")
 def _(data, *, axis, keepdims, exclude):
     axes = axes_of(2, axis, exclude)
-    return _shaped(csr_sum(with_data(data, data.data * data.data), axes), data.shape, axes, keepdims)
+    return _shaped(
+        csr_sum(with_data(data, data.data * data.data), axes), data.shape, axes, keepdims
+    )
 
 
 @operator("norm")
@@ -263,7 +267,7 @@ def norm(
     wide = jnp.promote_types(data.dtype, jnp.float32) if is_floating(data) else jnp.float64
     x = data.astype(wide)
     if ord == 1:
-        total = jnp.sum(jnp.abs(x), axis=axes, keepdims=keepdims)
+        total = jnp.sum(x * jnp.sign(x), axis=axes, keepdims=keepdims)
     elif ord == 2:
         total = _root(jnp.sum(x * x, axis=axes, keepdims=keepdims))
     else:

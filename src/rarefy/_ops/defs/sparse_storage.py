@@ -1,14 +1,21 @@
 """Operators about storage: conversion and the choice of rows."""
 
 from rarefy._ops.defs._ids import as_ids, padded_ids, require_ids
-from rarefy._ops.defs._sparse import empty_row_sparse, toward
+from rarefy._ops.defs._sparse import toward
 from rarefy._ops.opdef import operator
 from rarefy._ops.places import rows_at, rows_of, with_data
-from rarefy._ops.storage import SType, convert, count_stored, is_traced, to_dense
+from rarefy._ops.storage import (
+    SType,
+    convert,
+    count_stored,
+    empty_row_sparse,
+    is_traced,
+    to_dense,
+)
 from rarefy.sparse._row_sparse import retain
 
 
-@operator("cast_storage", eager=True)
+@operator("cast_storage", eager=True, converts=True)
 def cast_storage(data, *, stype: SType):
     """Converts an array to a storage type.
 

@@ -1,0 +1,207 @@
+"""Batches of a LibSVM file as arrays."""
+
+import os
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from rarefy.io._batch import RowBatch
+from rarefy.io._iterators import DataBatch, DataDesc, DataIter
+from rarefy.io._libsvm_reader import LibSVMReader
+from rarefy.io._options import check_part
+from rarefy.io._scan import scan_libsvm
+from rarefy.nd._create import array as nd_array
+from rarefy.nd._create_sparse import csr_matrix
+
+Path = str | os.PathLike
+
+_NO_FILE = (None, "", "NULL")
+
+
+class LibSVMIter(DataIter):
+    """Reads LibSVM text in batches with csr data, in bounded memory.
+
+    Columns count from 0. Every epoch begins at the first row.
+
+    Args:
+      data_libsvm: a file (plain, .gz, .bz2, .xz) or a folder of files.
+      data_shape: `(columns,)`, or the number.
+      label_libsvm: a file whose features are the labels, as csr; the labels in `data_libsvm` are
+        then ignored. By default those are the labels.
+      label_shape: `(columns,)` of `label_libsvm`.
+      num_parts: into how many parts the rows are divided.
+      part_index: which part is read. Every row is in exactly one part; parts may differ in size.
+      batch_size: rows in a batch.
+      round_batch: whether the last batch is filled up with rows from the begin of the epoch; `pad`
+        says with how many. Otherwise it is shorter.
+      prefetch_buffer: 0 for reading only when asked; otherwise reading goes on in the background.
+      ctx: accepted for MXNet's sake.
+      dtype: of data and labels; float32 by default.
+      data_name, label_name: the names.
+
+    Attributes:
+      provide_data, provide_label: descriptions of data and labels.
+
+    Raises:
+      OSError: a file cannot be opened.
+      ValueError: an argument is not as it must be.
+      LibSVMError: when iterating: a line is wrong, for instance with a column out of range; it says
+        which.
+    """
+
+    def __init__(
+        self,
+        data_libsvm: Path,
+        data_shape: int | Sequence[int],
+        label_libsvm: Path | None = None,
+        label_shape: int | Sequence[int] = (1,),
+        num_parts: int = 1,
+        part_index: int = 0,
+        batch_size: int = 1,
+        round_batch: bool = True,
+        prefetch_buffer: int = 4,
+        ctx: Any = None,
+        dtype: Any = None,
+        data_name: str = "data",
+        label_name: str = "softmax_label",
+    ):
+        super().__init__(batch_size)
+        check_part(part_index, num_parts)
+        columns = _columns("data_shape", data_shape)
+        label_columns = _columns("label_shape", label_shape)
+        self.round_batch = round_batch
+        self._dtype = np.dtype(np.float32 if dtype is None else dtype)
+        with_file = label_libsvm not in _NO_FILE
+        if not with_file and label_columns != 1:
+            raise ValueError(
+                f"label_shape is ({label_columns},), but {data_libsvm} has one label a row; pass "
+                "label_shape=(1,), or label_libsvm= with the labels"
+            )
+        # Two files cut by bytes would not be cut at the same row.
+        part = (0, 1) if with_file else (part_index, num_parts)
+        options: dict[str, Any] = {
+            "batch_size": batch_size,
+            "index_base": 0,
+            "dtype": np.float64 if self._dtype == np.float64 else np.float32,
+            "prefetch": 2 if prefetch_buffer else 0,
+        }
+        self._data = LibSVMReader(
+            data_libsvm, n_features=columns, part_index=part[0], num_parts=part[1], **options
+        )
+        self._labels = None
+        self._rows: tuple[int, int | None] = (0, None)
+        if with_file:
+            assert label_libsvm is not None
+            self._labels = LibSVMReader(label_libsvm, n_features=label_columns, **options)
+            if num_parts > 1:
+                total = scan_libsvm(data_libsvm, fingerprint=False).rows
+                self._rows = (
+                    total * part_index // num_parts,
+                    total * (part_index + 1) // num_parts,
+                )
+        self._files = (data_libsvm, label_libsvm)
+        label_size = (batch_size, label_columns) if with_file else (batch_size,)
+        self.provide_data = [DataDesc(data_name, (batch_size, columns), self._dtype.type)]
+        self.provide_label = [DataDesc(label_name, label_size, self._dtype.type)]
+        self._epoch: Generator[DataBatch, None, None] | None = None
+        self._current: DataBatch | None = None
+        self.reset()
+
+    def reset(self) -> None:
+        if self._epoch is not None:
+            self._epoch.close()
+        self._epoch = self._batches()
+        self._current = None
+
+    def iter_next(self) -> bool:
+        assert self._epoch is not None
+        self._current = next(self._epoch, None)
+        return self._current is not None
+
+    def next(self) -> DataBatch:
+        if not self.iter_next():
+            raise StopIteration
+        return self._batch
+
+    def getdata(self) -> Any:
+        return self._batch.data
+
+    def getlabel(self) -> Any:
+        return self._batch.label
+
+    def getindex(self) -> Any:
+        return self._batch.index
+
+    def getpad(self) -> int:
+        return self._batch.pad or 0
+
+    @property
+    def _batch(self) -> DataBatch:
+        if self._current is None:
+            raise RuntimeError("there is no current batch; call reset() or next() first")
+        return self._current
+
+    def _batches(self) -> Generator[DataBatch, None, None]:
+        """The batches of an epoch."""
+        first_row, head = 0, None
+        for data, label in self._read():
+            rows = data.shape[0]
+            head = head or (data, label)
+            index = np.arange(first_row, first_row + rows)
+            first_row += rows
+            pad = self.batch_size - rows if self.round_batch else 0
+            if pad:
+                again = np.arange(pad) % head[0].shape[0]
+                data, label = _append(data, head[0][again]), _append(label, head[1][again])
+                index = np.concatenate([index, again])
+            yield DataBatch([self._array(data)], [self._array(label)], pad, index.astype(np.uint64))
+
+    def _read(self) -> Generator[tuple[Any, Any], None, None]:
+        """Data as SciPy rows, labels as SciPy rows or as an array."""
+        start, stop = self._rows
+        data = self._data.epoch(start_row=start)
+        labels = self._labels.epoch(start_row=start) if self._labels else None
+        left = None if stop is None else stop - start
+        for batch in data:
+            X = batch.to_scipy()
+            label: Any = batch.labels
+            if labels is not None:
+                label = self._label_rows(next(labels, None), batch)
+            if left is not None:
+                X, label = X[:left], label[:left]
+                left -= X.shape[0]
+            if X.shape[0]:
+                yield X, label
+            if left == 0:
+                return
+        if labels is not None and next(labels, None) is not None:
+            raise ValueError(f"{self._files[1]} has more rows than {self._files[0]}")
+
+    def _label_rows(self, found: RowBatch | None, batch: RowBatch) -> Any:
+        if found is None or found.rows < batch.rows:
+            have = batch.first_row + (found.rows if found else 0)
+            raise ValueError(
+                f"{self._files[1]} has {have} rows, {self._files[0]} has more; there must be a row "
+                "of labels for each"
+            )
+        return found.to_scipy()
+
+    def _array(self, rows: Any) -> Any:
+        if isinstance(rows, np.ndarray):
+            return nd_array(rows, dtype=self._dtype)
+        return csr_matrix(rows, dtype=self._dtype)
+
+
+def _append(rows: Any, more: Any) -> Any:
+    if isinstance(rows, np.ndarray):
+        return np.concatenate([rows, more])
+    return scipy.sparse.vstack([rows, more], format="csr")
+
+
+def _columns(name: str, shape: int | Sequence[int]) -> int:
+    sizes = (shape,) if isinstance(shape, int | np.integer) else tuple(shape)
+    if len(sizes) != 1 or sizes[0] < 1:
+        raise ValueError(f"{name} must have one dimension of at least 1; got {shape}")
+    return int(sizes[0])

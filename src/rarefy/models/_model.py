@@ -1,0 +1,143 @@
+"""A trained model: scores rows of sparse features, saves and loads itself."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from rarefy.models._files import ModelFileError, read_tensors, take_array, write_tensors
+from rarefy.models._header import ModelHeader
+
+HEADER = "model.json"
+TENSORS = "model.safetensors"
+_KIND = "rarefy-model-tensors"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A linear model or a factorization machine over sparse rows.
+
+    The score of a row `x` is `bias + x @ weight` and, for a factorization machine, plus
+    `0.5 * sum over factors of ((x @ factors)^2 - x^2 @ factors^2)`, which is the sum of
+    `<factors_i, factors_j> x_i x_j` over the pairs of features `i < j` (Rendle, 2010).
+
+    Attributes:
+      header: what the numbers mean.
+      weight: `(width, outputs)`.
+      bias: `(outputs,)`.
+      factors: `(width, k)`, or None for a linear model.
+    """
+
+    header: ModelHeader
+    weight: np.ndarray
+    bias: np.ndarray
+    factors: np.ndarray | None = None
+
+    def scores(self, x: csr_matrix) -> np.ndarray:
+        """What the model computes before the link.
+
+        Args:
+          x: `(rows, width)` csr, floating. Order and repetition of columns in a row do not matter
+            to a linear model; a factorization machine needs each at most once.
+
+        Returns:
+          `(rows,)` for one output (log-odds of class 1, or the predicted value), else
+          `(rows, outputs)` logits, in the model's dtype.
+
+        Raises:
+          ValueError: `x` has another number of columns.
+        """
+        columns = _shape(x)[1]
+        if columns != self.header.width:
+            raise ValueError(
+                f"the rows have {columns} columns, and the model has {self.header.width} features"
+            )
+        if self.header.normalize == "l2":
+            x = unit_rows(x)
+        z = x @ self.weight + self.bias
+        if self.factors is not None:
+            squares = csr_matrix((x.data**2, x.indices, x.indptr), shape=_shape(x))
+            pairs = (x @ self.factors) ** 2 - squares @ self.factors**2
+            z += 0.5 * pairs.sum(axis=1, keepdims=True)
+        return z[:, 0] if self.header.outputs == 1 else z
+
+    def predict(self, x: csr_matrix) -> np.ndarray:
+        """Probabilities, or the predicted values for the loss 'squared'.
+
+        Returns:
+          `(rows,)`: the probability of class 1 for 'logistic', the value for 'squared';
+          `(rows, classes)`: the probability of each class for 'softmax'.
+        """
+        return link(self.header.loss, self.scores(x))
+
+    def save(self, folder: Path) -> None:
+        """Writes `model.json` and `model.safetensors`, each in one stroke.
+
+        While a run goes on its header stays the same and only the numbers are replaced, so the two
+        files fit together at any moment.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        self.header.save(folder / HEADER)
+        self.save_numbers(folder)
+
+    def save_numbers(self, folder: Path) -> None:
+        """Writes `model.safetensors` beside a header that is there already."""
+        tensors = {"weight": self.weight, "bias": self.bias}
+        if self.factors is not None:
+            tensors["factors"] = self.factors
+        write_tensors(folder / TENSORS, tensors, {"format": _KIND, "run": self.header.run})
+
+    @classmethod
+    def load(cls, folder: Path) -> "Model":
+        """Reads a model and checks that its files are whole and belong together.
+
+        Raises:
+          ModelFileError: a file is absent, damaged, newer than this release, of another run, or
+            does not fit its header.
+        """
+        header = ModelHeader.load(folder / HEADER)
+        path = folder / TENSORS
+        tensors, about = read_tensors(path, _KIND)
+        if about.get("run") != header.run:
+            raise ModelFileError(path, f"belongs to another run than {HEADER}")
+        dtype, width = header.dtype, header.width
+        factors = None
+        if header.kind == "fm":
+            factors = take_array(path, tensors, "factors", (width, header.factors), dtype)
+        return cls(
+            header,
+            take_array(path, tensors, "weight", (width, header.outputs), dtype),
+            take_array(path, tensors, "bias", (header.outputs,), dtype),
+            factors,
+        )
+
+
+def unit_rows(x: csr_matrix) -> csr_matrix:
+    """Rows divided by their Euclidean norms; a row of zeros stays one."""
+    norms = np.sqrt(np.bincount(_row_of(x), x.data.astype(np.float64) ** 2, _shape(x)[0]))
+    scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    return csr_matrix(
+        ((x.data * scale[_row_of(x)]).astype(x.dtype), x.indices, x.indptr), shape=_shape(x)
+    )
+
+
+def _shape(x: csr_matrix) -> tuple[int, int]:
+    rows, columns = x.shape  # pyright: ignore[reportGeneralTypeIssues] scipy: may be None
+    return rows, columns
+
+
+def _row_of(x: csr_matrix) -> np.ndarray:
+    return np.repeat(np.arange(_shape(x)[0]), np.diff(x.indptr))
+
+
+def link(loss: str, scores: np.ndarray) -> np.ndarray:
+    """Turns scores into predictions: sigmoid for 'logistic', softmax for 'softmax'."""
+    if loss == "logistic":
+        # The exponent is never positive, so nothing overflows.
+        e = np.exp(-np.abs(scores))
+        return np.where(scores >= 0, 1.0, e) / (1.0 + e)
+    if loss == "softmax":
+        e = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return e / e.sum(axis=1, keepdims=True)
+    return scores

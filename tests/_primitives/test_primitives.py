@@ -1,0 +1,82 @@
+"""Every primitive has its three implementations, and they agree."""
+
+import jax
+import numpy as np
+import pytest
+
+from oracles import products, rows
+from rarefy._primitives import PRIMITIVES
+from rarefy._primitives._ffi import TARGETS
+
+DATA = np.array([1, -2, 0.5, 3, 4, 9, 9], np.float32)
+INDICES = np.array([4, 0, 4, 5, 1, 0, 0], np.int32)  # a repeat, and a column out of range
+INDPTR = np.array([0, 3, 3, 5], np.int32)  # an empty row, and two entries of padding
+DENSE = (np.arange(10, dtype=np.float32) - 4).reshape(5, 2)
+LHS = (np.arange(6, dtype=np.float32) - 2).reshape(3, 2)
+COLUMNS, ORDER, STARTS = products.groups_of(INDICES, INDPTR, 5)
+ROWS, GRAD = np.array([0, 3, 4, 5], np.int32), np.ones((4, 2), np.float32)
+HYPER = np.array([0.1, 0.01, 0.5, 2, 0.9, 0.99, 1e-3], np.float32)
+
+# The operands and parameters of one call for each primitive.
+CALLS = {
+    "csr_dot_dense": ((DATA, INDICES, INDPTR, DENSE), {}),
+    "csr_t_dot_dense": ((DATA, INDICES, INDPTR, LHS), {"n_cols": 5}),
+    "csr_sample_dot": ((INDICES, INDPTR, LHS, DENSE), {}),
+    "csr_t_dot_rows": ((DATA, INDPTR, ORDER, STARTS, LHS), {}),
+    "group_rows": ((INDICES, np.int32(5)), {"n_rows": 5, "capacity": 4}),
+    "take_rows": ((DENSE, INDICES), {}),
+    "segment_rows": ((ORDER, STARTS, np.ones((7, 2), np.float32)), {}),
+    "rows_update_sgd": ((DENSE, ROWS, GRAD, HYPER[:4]), {}),
+    "rows_update_sgd_mom": ((DENSE, DENSE, ROWS, GRAD, HYPER[:5]), {}),
+    "rows_update_adam": ((DENSE, DENSE, DENSE**2, ROWS, GRAD, HYPER), {}),
+    "rows_update_adagrad": ((DENSE, DENSE**2, ROWS, GRAD, HYPER[:5]), {}),
+    "rows_update_ftrl": ((DENSE, DENSE, DENSE**2, ROWS, GRAD, HYPER[:6]), {}),
+}
+
+
+def oracle_of(name):
+    """The oracle of a primitive: the function of its name, or of its family and the rule."""
+    for module in (products, rows):
+        if hasattr(module, name):
+            return getattr(module, name)
+    if name.startswith("rows_update_"):
+        rule = name.removeprefix("rows_update_")
+        return lambda *args: rows.rows_update(rule, args[:-3], *args[-3:])
+    return None
+
+
+def test_every_primitive_has_a_call_and_an_oracle_here():
+    assert set(PRIMITIVES) == set(CALLS), "add a call to CALLS"
+    without = [name for name in PRIMITIVES if oracle_of(name) is None]
+    assert not without, "write an oracle in tests/oracles"
+
+
+@pytest.mark.parametrize("form", ["kernel", "xla"])
+@pytest.mark.parametrize("name", PRIMITIVES)
+def test_each_form_agrees_with_the_oracle(name, form):
+    operands, params = CALLS[name]
+    primitive = PRIMITIVES[name]
+    out = primitive.bind(*map(jax.numpy.array, operands), form=form, **params)
+    expected = oracle_of(name)(*operands, **params)
+    for o, e in zip(jax.tree.leaves(out), jax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(o, e, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", PRIMITIVES)
+def test_kernel_form_calls_the_kernel_and_xla_form_does_not(name):
+    operands, params = CALLS[name]
+    target = f"rarefy_{name}"
+    assert target in TARGETS
+    for form, expected in (("kernel", True), ("auto", True), ("xla", False)):
+        call = jax.jit(lambda *args, form=form: PRIMITIVES[name].bind(*args, form=form, **params))
+        assert (target in call.lower(*operands).as_text()) == expected, form
+
+
+@pytest.mark.parametrize("platform", ["cuda", "tpu"])
+@pytest.mark.parametrize("name", PRIMITIVES)
+def test_other_platforms_get_the_xla_form(name, platform):
+    operands, params = CALLS[name]
+    traced = jax.jit(lambda *args: PRIMITIVES[name].bind(*args, form="auto", **params)).trace(
+        *operands
+    )
+    assert "rarefy_" not in traced.lower(lowering_platforms=(platform,)).as_text()

@@ -1,0 +1,56 @@
+"""The products on csr buffers, entry by entry in float64."""
+
+import numpy as np
+
+
+def rows_of(indptr, nse):
+    """The row of each entry, or -1 for an entry of no row."""
+    rows = np.full(nse, -1)
+    for row in range(len(indptr) - 1):
+        rows[indptr[row] : indptr[row + 1]] = row
+    return rows
+
+
+def csr_dot_dense(data, indices, indptr, dense):
+    out = np.zeros((len(indptr) - 1, *dense.shape[1:]))
+    for e, row in enumerate(rows_of(indptr, len(data))):
+        if row >= 0 and 0 <= indices[e] < len(dense):
+            out[row] += np.float64(data[e]) * np.float64(dense[indices[e]])
+    return out
+
+
+def csr_t_dot_dense(data, indices, indptr, dense, *, n_cols):
+    out = np.zeros((n_cols, *dense.shape[1:]))
+    for e, row in enumerate(rows_of(indptr, len(data))):
+        if row >= 0 and 0 <= indices[e] < n_cols:
+            out[indices[e]] += np.float64(data[e]) * np.float64(dense[row])
+    return out
+
+
+def csr_sample_dot(indices, indptr, lhs, rhs):
+    out = np.zeros(len(indices))
+    for e, row in enumerate(rows_of(indptr, len(indices))):
+        if row >= 0 and 0 <= indices[e] < len(rhs):
+            out[e] = np.sum(np.float64(lhs[row]) * np.float64(rhs[indices[e]]))
+    return out
+
+
+def csr_t_dot_rows(data, indptr, order, starts, dense):
+    out = np.zeros((len(starts) - 1, *dense.shape[1:]))
+    rows = rows_of(indptr, len(data))
+    for group in range(len(out)):
+        for e in order[starts[group] : starts[group + 1]]:
+            if 0 <= e < len(data) and rows[e] >= 0:
+                out[group] += np.float64(data[e]) * np.float64(dense[rows[e]])
+    return out
+
+
+def groups_of(indices, indptr, n_cols):
+    """Columns that have entries, and the entries by column: (columns, order, starts) in int32."""
+    rows = rows_of(indptr, len(indices))
+    real = [e for e in range(len(indices)) if rows[e] >= 0 and 0 <= indices[e] < n_cols]
+    by_column = sorted(real, key=lambda e: indices[e])
+    columns, counts = np.unique(np.array(indices)[by_column], return_counts=True)
+    padding = sorted(set(range(len(indices))) - set(real))
+    order = np.array([*by_column, *padding], np.int32)
+    return columns, order, np.cumsum([0, *counts]).astype(np.int32)
