@@ -9,13 +9,15 @@
   X(rarefy_csr_t_dot_dense, kCsrTDotDense)          \
   X(rarefy_csr_t_dot_rows, kCsrTDotRows)            \
   X(rarefy_group_rows, kGroupRows)                  \
+  X(rarefy_random_uniform, kRandomUniform)          \
   X(rarefy_rows_update_adagrad, kRowsUpdateAdaGrad) \
   X(rarefy_rows_update_adam, kRowsUpdateAdam)       \
   X(rarefy_rows_update_ftrl, kRowsUpdateFtrl)       \
   X(rarefy_rows_update_sgd, kRowsUpdateSgd)         \
   X(rarefy_rows_update_sgd_mom, kRowsUpdateSgdMom)  \
   X(rarefy_segment_rows, kSegmentRows)              \
-  X(rarefy_take_rows, kTakeRows)
+  X(rarefy_take_rows, kTakeRows)                    \
+  X(rarefy_zeros, kZeros)
 
 namespace rarefy {
 #define RAREFY_DECLARE(name, symbol) \

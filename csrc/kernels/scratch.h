@@ -5,9 +5,7 @@
 #include <cstdlib>
 #include <memory>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
+#include "kernels/pages.h"
 
 namespace rarefy {
 
@@ -20,16 +18,14 @@ class Scratch {
   // had. Valid until the next call.
   void* Get(int64_t bytes) {
     if (bytes <= size_) return memory_.get();
-    const int64_t unit = bytes < kHuge / 2 ? 4096 : kHuge;
+    const int64_t unit = bytes < kHugePage / 2 ? 4096 : kHugePage;
     memory_.reset();
     size_ = 0;
     bytes = (bytes + unit - 1) / unit * unit;
     memory_.reset(std::aligned_alloc(static_cast<size_t>(unit), static_cast<size_t>(bytes)));
     if (memory_ == nullptr) return nullptr;
     size_ = bytes;
-#if defined(__linux__)
-    if (unit == kHuge) madvise(memory_.get(), static_cast<size_t>(bytes), MADV_HUGEPAGE);
-#endif
+    PreferHugePages(memory_.get(), bytes);
     return memory_.get();
   }
 
@@ -41,7 +37,6 @@ class Scratch {
   }
 
  private:
-  static constexpr int64_t kHuge = int64_t{2} << 20;
   static constexpr int64_t kKept = int64_t{64} << 20;
   struct Free {
     void operator()(void* p) const { std::free(p); }

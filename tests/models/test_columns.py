@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array
 
 from rarefy.models._columns import ColumnScaling, ColumnStats
 
@@ -22,7 +22,7 @@ def rows(rng):
 def stats_of(x, batch=50):
     stats = ColumnStats(x.shape[1])
     for i in range(0, len(x), batch):
-        part = csr_matrix(x[i : i + batch])
+        part = csr_array(x[i : i + batch])
         stats.update(part.data, part.indices, part.shape[0])
     return stats
 
@@ -41,14 +41,14 @@ def test_dense_columns_are_standardized_and_one_hot_columns_left_alone(rows):
     assert scaling.dense.tolist() == [4, 7]
     assert scaling.scale[[0, 1, 2, 6]].tolist() == [1, 1, 1, 1]
     assert scaling.scale[3] == 250 and scaling.scale[5] == 7
-    scaled = scaling.apply(csr_matrix(rows)).toarray()
+    scaled = scaling.apply(csr_array(rows)).toarray()
     np.testing.assert_allclose(scaled[:, [4, 7]].mean(axis=0), 0, atol=1e-4)
     np.testing.assert_allclose(scaled[:, [4, 7]].std(axis=0), 1, rtol=1e-3)
     np.testing.assert_array_equal(scaled[:, :3], rows[:, :3])
 
 
 def test_scaled_rows_stay_sorted_and_unique(rows):
-    scaled = ColumnScaling.fit(stats_of(rows)).apply(csr_matrix(rows))
+    scaled = ColumnScaling.fit(stats_of(rows)).apply(csr_array(rows))
     assert scaled.has_canonical_format
     np.testing.assert_allclose(
         scaled.toarray()[48], [*(rows[48, :3]), rows[48, 3] / 250, *scaled.toarray()[48, 4:]]
@@ -59,7 +59,7 @@ def test_one_hot_rows_need_no_scaling():
     x = np.eye(6, dtype=np.float32)
     scaling = ColumnScaling.fit(stats_of(x))
     assert scaling.is_none
-    x = csr_matrix(x)
+    x = csr_array(x)
     assert scaling.apply(x) is x
 
 
@@ -73,7 +73,7 @@ def test_centering_can_be_left_out(rows):
 def test_unscaled_linear_model_gives_the_same_scores(rows, rng, outputs):
     scaling = ColumnScaling.fit(stats_of(rows))
     weight, bias = rng.normal(size=(8, outputs)), rng.normal(size=outputs)
-    scores = scaling.apply(csr_matrix(rows)).toarray().astype(float) @ weight + bias
+    scores = scaling.apply(csr_array(rows)).toarray().astype(float) @ weight + bias
     w, b, none = scaling.unscaled(weight, bias, None)
     assert none is None
     np.testing.assert_allclose(rows.astype(float) @ w + b, scores, rtol=1e-3, atol=1e-3)
@@ -91,7 +91,7 @@ def machine(x, weight, bias, factors):
 def test_unscaled_factorization_machine_gives_the_same_scores(rows, rng):
     scaling = ColumnScaling.fit(stats_of(rows))
     weight, bias, factors = rng.normal(size=(8, 1)), rng.normal(size=1), rng.normal(size=(8, 2))
-    scores = machine(scaling.apply(csr_matrix(rows)).toarray().astype(float), weight, bias, factors)
+    scores = machine(scaling.apply(csr_array(rows)).toarray().astype(float), weight, bias, factors)
     unscaled = machine(rows.astype(float), *scaling.unscaled(weight, bias, factors))
     # The offset of 1000 against a spread of 3 costs digits: the values themselves are float32.
     np.testing.assert_allclose(unscaled, scores, rtol=1e-3, atol=2e-2)

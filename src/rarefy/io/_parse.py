@@ -199,6 +199,7 @@ def row_blocks(
     skip_rows: int = 0,
     part_index: int = 0,
     num_parts: int = 1,
+    text_bytes: int = 0,
 ) -> Generator[RowBlock, None, None]:
     """Parses windows and yields their rows in order.
 
@@ -208,6 +209,7 @@ def row_blocks(
       limit_bytes: a block is yielded as soon as its rows take this many bytes.
       skip_rows: how many rows to leave out at the beginning.
       part_index, num_parts: which turns of `ROWS_PER_TURN` rows to keep.
+      text_bytes: how much text there is, if that is known; saves memory from being moved.
 
     Raises:
       LibSVMError: a line is bad; all rows before it have been yielded.
@@ -222,6 +224,10 @@ def row_blocks(
                 continue
         before = rows.rows
         error = parser.parse(window, rows)
+        if text_bytes and not before and limit_bytes >= text_bytes:
+            # What is reserved too much is never touched.
+            more = 1.1 * text_bytes / (window.end - window.begin)
+            rows.reserve(parser.format, int(more * rows.rows), int(more * rows.entries))
         if num_parts > 1:
             parsed = rows.rows - before
             rows.keep_blocks(parser.format, before, passed, ROWS_PER_TURN, part_index, num_parts)

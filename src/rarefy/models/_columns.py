@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array
 
 DENSE = 0.9
 """A column that is stored in this share of the rows is centered: its zeros are rare."""
@@ -82,7 +82,7 @@ class ColumnScaling:
         """Whether all columns stay as they are."""
         return self.scale is None and not len(self.dense)
 
-    def apply(self, x: csr_matrix) -> csr_matrix:
+    def apply(self, x: csr_array) -> csr_array:
         """Rows as they are trained on.
 
         Args:
@@ -95,10 +95,10 @@ class ColumnScaling:
             return x
         rows, width = len(x.indptr) - 1, x.shape[1]  # pyright: ignore[reportOptionalSubscript]
         data = x.data if self.scale is None else x.data / self.scale[x.indices]
-        scaled = csr_matrix((data, x.indices, x.indptr), shape=(rows, width))
+        scaled = csr_array((data, x.indices, x.indptr), shape=(rows, width))
         if not len(self.dense):
             return scaled
-        shift = csr_matrix(
+        shift = csr_array(
             (
                 np.tile(self.center, rows),
                 np.tile(self.dense.astype(x.indices.dtype), rows),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array
 
 from rarefy.models._files import ModelFileError, read_tensors, take_array, write_tensors
 from rarefy.models._header import ModelHeader
@@ -34,7 +34,7 @@ class Model:
     bias: np.ndarray
     factors: np.ndarray | None = None
 
-    def scores(self, x: csr_matrix) -> np.ndarray:
+    def scores(self, x: csr_array) -> np.ndarray:
         """What the model computes before the link.
 
         Args:
@@ -57,12 +57,12 @@ class Model:
             x = unit_rows(x)
         z = x @ self.weight + self.bias
         if self.factors is not None:
-            squares = csr_matrix((x.data**2, x.indices, x.indptr), shape=_shape(x))
+            squares = csr_array((x.data**2, x.indices, x.indptr), shape=_shape(x))
             pairs = (x @ self.factors) ** 2 - squares @ self.factors**2
             z += 0.5 * pairs.sum(axis=1, keepdims=True)
         return z[:, 0] if self.header.outputs == 1 else z
 
-    def predict(self, x: csr_matrix) -> np.ndarray:
+    def predict(self, x: csr_array) -> np.ndarray:
         """Probabilities, or the predicted values for the loss 'squared'.
 
         Returns:
@@ -113,21 +113,21 @@ class Model:
         )
 
 
-def unit_rows(x: csr_matrix) -> csr_matrix:
+def unit_rows(x: csr_array) -> csr_array:
     """Rows divided by their Euclidean norms; a row of zeros stays one."""
     norms = np.sqrt(np.bincount(_row_of(x), x.data.astype(np.float64) ** 2, _shape(x)[0]))
     scale = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
-    return csr_matrix(
+    return csr_array(
         ((x.data * scale[_row_of(x)]).astype(x.dtype), x.indices, x.indptr), shape=_shape(x)
     )
 
 
-def _shape(x: csr_matrix) -> tuple[int, int]:
+def _shape(x: csr_array) -> tuple[int, int]:
     rows, columns = x.shape  # pyright: ignore[reportGeneralTypeIssues] scipy: may be None
     return rows, columns
 
 
-def _row_of(x: csr_matrix) -> np.ndarray:
+def _row_of(x: csr_array) -> np.ndarray:
     return np.repeat(np.arange(_shape(x)[0]), np.diff(x.indptr))
 
 

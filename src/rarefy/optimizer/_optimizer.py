@@ -15,6 +15,7 @@ from rarefy._ops.storage import SType, Value, stype_of
 from rarefy.nd._handle import Handle
 from rarefy.nd._invoke import invoke
 from rarefy.sparse import BCOO
+from rarefy.sparse._check import is_concrete
 from rarefy.sparse._row_sparse import row_sparse, row_sparse_rows
 
 State = Any
@@ -121,7 +122,10 @@ class Optimizer:
     @property
     def learning_rate(self) -> float:
         """The learning rate of the next update, without factors of a parameter."""
-        return self.lr if self.lr_scheduler is None else self.lr_scheduler(self.num_update)
+        if self.lr_scheduler is not None:
+            return self.lr_scheduler(self.num_update)
+        assert self.lr is not None
+        return self.lr
 
     def set_learning_rate(self, lr: float) -> None:
         """Sets the learning rate.
@@ -360,7 +364,7 @@ def _check_rows_stored(index: Any, weight: Value, grad: Value) -> None:
     """Refuses a gradient with rows that a row_sparse weight has no place for."""
     assert isinstance(weight, BCOO)
     n, have = weight.shape[0], row_sparse_rows(weight)
-    if any(isinstance(x, jax.core.Tracer) for x in (have, *jax.tree.leaves(grad))):
+    if not all(map(is_concrete, (have, *jax.tree.leaves(grad)))):
         return
     stored = np.asarray(have)
     stored = stored[stored < n]

@@ -184,7 +184,7 @@ class BCOO(JAXSparse):
             Where `mat` is traced the cells beyond `nse` are left out.
           jax.errors.ConcretizationTypeError: `nse` is None under `jit`.
         """
-        mat = mat if isinstance(mat, jax.Array) else jnp.asarray(mat)
+        mat = mat if isinstance(mat, jax.Array | np.ndarray) else jnp.asarray(mat)
         data, indices = _layout.fromdense("BCOO", mat, nse, index_dtype, n_batch, n_dense)
         return cls._trusted(data, indices, mat.shape, True, True)
 

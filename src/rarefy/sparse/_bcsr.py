@@ -194,7 +194,7 @@ class BCSR(JAXSparse):
             Where `mat` is traced the cells beyond `nse` are left out.
           jax.errors.ConcretizationTypeError: `nse` is None under `jit`.
         """
-        mat = mat if isinstance(mat, jax.Array) else jnp.asarray(mat)
+        mat = mat if isinstance(mat, jax.Array | np.ndarray) else jnp.asarray(mat)
         if mat.ndim - operator.index(n_batch) - operator.index(n_dense) != 2:
             raise ValueError(
                 f"BCSR.fromdense: an array of {mat.ndim} dimensions with n_batch={n_batch} and "

@@ -53,7 +53,12 @@ def mapped_shape(shape: Shape, rank: int, n_batch: int, *buffers: Any) -> Shape:
 
 
 def fromdense(
-    name: str, mat: jax.Array, nse: int | None, index_dtype: Any, n_batch: int, n_dense: int
+    name: str,
+    mat: jax.Array | np.ndarray,
+    nse: int | None,
+    index_dtype: Any,
+    n_batch: int,
+    n_dense: int,
 ) -> tuple[jax.Array, jax.Array]:
     """Finds data and indices of the non-zero cells; the classes' `fromdense` documents it."""
     n_batch, n_dense = operator.index(n_batch), operator.index(n_dense)

@@ -11,6 +11,7 @@ from rarefy._ops.defs import (
     indexing,
     init,
     nn,
+    optimizer_update,
     order,
     random,
     reduce,

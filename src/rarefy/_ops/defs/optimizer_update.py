@@ -6,8 +6,8 @@ row_sparse gradient with `lazy_update=True` moves its own rows and reads no othe
 """
 
 import itertools
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +15,7 @@ from jax import lax
 
 from rarefy._ops.gradient import with_data
 from rarefy._ops.opdef import Operator, Scalar, operator
+from rarefy._ops.storage import SType
 from rarefy._primitives.group_rows import group_rows
 from rarefy._primitives.rows_update import RULES, dense_update, rows_update
 from rarefy._primitives.take_rows import take_rows
@@ -274,9 +275,11 @@ def copy_rows(weight, source, grad, *, lazy_update: bool = True):
 def _register_rules(op: Operator, fn: Callable[..., Any]) -> None:
     """Gives an operator that handles every mix of default and row_sparse arrays its rules."""
     positions = [op.arrays.index(name) for name in op.updates]
-    for signature in itertools.product(("default", "row_sparse"), repeat=len(op.arrays)):
+    mixes = itertools.product(("default", "row_sparse"), repeat=len(op.arrays))
+    for signature in cast("Iterator[tuple[SType, ...]]", mixes):
         if "row_sparse" in signature:
-            op.rule(*signature, out=tuple(signature[i] for i in positions))(fn)
+            out: tuple[SType, ...] = tuple(signature[i] for i in positions)
+            op.rule(*signature, out=out)(fn)
 
 
 for _op in (sgd_update, sgd_mom_update, adam_update, adagrad_update, ftrl_update, copy_rows):
@@ -321,8 +324,8 @@ def _check(names: Sequence[str], values: Sequence[Stored], grad: Stored) -> None
         raise ValueError(f"grad is {grad.shape} and weight {weight.shape}; they must be equal")
     if jnp.promote_types(grad.dtype, weight.dtype) != weight.dtype:
         raise TypeError(
-            f"grad is {grad.dtype} and weight {weight.dtype}; pass grad.astype('{weight.dtype}'), "
-            "or use multi_precision=True for a weight of 16 bits"
+            f"grad is {grad.dtype} and weight {weight.dtype}, which holds less; pass "
+            f"grad.astype('{weight.dtype}'), or update a weight of {grad.dtype}"
         )
     for name, state in zip(names, states, strict=True):
         if state.shape != weight.shape or state.dtype != weight.dtype:
