@@ -295,7 +295,7 @@ def epoch():
     reader = io.LibSVMReader(f"{DATA}/train.svm", batch_size=1024, n_features=F1M, index_base=0)
     compiled = None
     for b in reader:
-        x = nd.sparse.csr_matrix((b.data, b.indices, b.indptr), shape=(len(b.labels), F1M))
+        x = nd.sparse._from_batch(b.data, b.indices, b.indptr, (len(b.labels), F1M))
         value = step(x, nd.array(b.labels.reshape(-1, 1)))
         if compiled is None:
             wait(value._value)

@@ -6,6 +6,7 @@
 #include "ffi/dispatch.h"
 #include "ffi/row_sums.h"
 #include "ffi/targets.h"
+#include "kernels/pages.h"
 
 namespace rarefy {
 namespace {
@@ -20,6 +21,7 @@ ffi::Error SegmentRowsHandler(ffi::ThreadPool pool, ffi::Buffer<ffi::S32> order,
   if (groups < 0 || Count(values) != nse * d || Count(*out) != groups * d)
     return ffi::Error::InvalidArgument("segment_rows: operands do not agree");
   if (Count(*out) == 0) return ffi::Error::Success();
+  PreferHugePages(out->untyped_data(), static_cast<int64_t>(out->size_bytes()));
   return SwitchValue(values.element_type(), [&](auto value) {
     using V = decltype(value);
     const GroupedRows<V> a{order.typed_data(), Data<V>(values), nse, d};

@@ -7,6 +7,7 @@
 #include "ffi/parallel.h"
 #include "ffi/row_sums.h"
 #include "ffi/targets.h"
+#include "kernels/pages.h"
 
 namespace rarefy {
 namespace {
@@ -31,6 +32,7 @@ ffi::Error TakeRowsHandler(ffi::ThreadPool pool, ffi::AnyBuffer table, ffi::AnyB
     return ffi::Error::InvalidArgument("take_rows: operands do not agree");
   if (Count(*out) == 0) return ffi::Error::Success();
   const int64_t row_bytes = static_cast<int64_t>(out->size_bytes()) / k;
+  PreferHugePages(out->untyped_data(), k * row_bytes);
   return SwitchIndex(rows.element_type(), [&](auto index) {
     using I = decltype(index);
     const auto run = [&](auto* function) {

@@ -4,6 +4,7 @@ import threading
 from typing import Any, ClassVar
 
 import jax
+from jax.core import Tracer
 
 from rarefy.base import MXNetError
 
@@ -41,7 +42,7 @@ class Context:
         self._before: list[Context | None] = []
 
     @property
-    def device(self) -> jax.Device:
+    def device(self) -> Any:
         """The JAX device.
 
         Raises:
@@ -120,7 +121,7 @@ def current_context() -> Context:
 def context_of(value: Any) -> Context:
     """The context of a concrete array; the current one for a traced array."""
     leaf = getattr(value, "data", value)
-    if isinstance(leaf, jax.core.Tracer):
+    if isinstance(leaf, Tracer):
         return current_context()
     device = next(iter(leaf.devices()))
     kind = "gpu" if device.platform in ("gpu", "cuda", "rocm") else "cpu"

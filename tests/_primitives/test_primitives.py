@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from oracles import products, rows
+from oracles import philox, products, rows
 from rarefy._primitives import PRIMITIVES
 from rarefy._primitives._ffi import TARGETS
 
@@ -15,6 +15,7 @@ DENSE = (np.arange(10, dtype=np.float32) - 4).reshape(5, 2)
 LHS = (np.arange(6, dtype=np.float32) - 2).reshape(3, 2)
 COLUMNS, ORDER, STARTS = products.groups_of(INDICES, INDPTR, 5)
 ROWS, GRAD = np.array([0, 3, 4, 5], np.int32), np.ones((4, 2), np.float32)
+KEY, BOUNDS = np.array([1, 2], np.uint32), np.array([0, 1, 1 - 2**-24], np.float32)
 HYPER = np.array([0.1, 0.01, 0.5, 2, 0.9, 0.99, 1e-3], np.float32)
 
 # The operands and parameters of one call for each primitive.
@@ -31,12 +32,14 @@ CALLS = {
     "rows_update_adam": ((DENSE, DENSE, DENSE**2, ROWS, GRAD, HYPER), {}),
     "rows_update_adagrad": ((DENSE, DENSE**2, ROWS, GRAD, HYPER[:5]), {}),
     "rows_update_ftrl": ((DENSE, DENSE, DENSE**2, ROWS, GRAD, HYPER[:6]), {}),
+    "random_uniform": ((KEY, BOUNDS), {"shape": (3, 50), "dtype": np.dtype(np.float32)}),
+    "zeros": ((), {"shape": (3, 2), "dtype": np.dtype(np.float32)}),
 }
 
 
 def oracle_of(name):
     """The oracle of a primitive: the function of its name, or of its family and the rule."""
-    for module in (products, rows):
+    for module in (products, rows, philox, np):
         if hasattr(module, name):
             return getattr(module, name)
     if name.startswith("rows_update_"):

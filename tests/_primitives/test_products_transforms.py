@@ -87,7 +87,7 @@ def test_derivatives_of_second_order_forward_and_reverse(name, form, operands):
     function, names, _ = bilinear(form)[name]
     with jax.enable_x64(True):
         args = [jnp.array(operands[n]) for n in names]
-        check_grads(lambda *a: jnp.sin(function(*a)), args, order=2, modes=("fwd", "rev"))
+        check_grads(jax.jit(lambda *a: jnp.sin(function(*a))), args, order=2, modes=("fwd", "rev"))
 
 
 @every_product
@@ -99,13 +99,10 @@ def test_jacobians_both_ways_and_hessian_equal_the_dense_ones(name, operands):
         return lambda *a: (f(*a) ** 3).sum()
 
     for transform in (jax.jacfwd, jax.jacrev):
-        out, expected = transform(function, (0, 1))(*args), transform(dense, (0, 1))(*args)
+        out, expected = (jax.jit(transform(f, (0, 1)))(*args) for f in (function, dense))
         for o, e in zip(out, expected, strict=True):
             np.testing.assert_allclose(o, e, atol=1e-5)
-    out, expected = (
-        jax.hessian(loss(function), (0, 1))(*args),
-        jax.hessian(loss(dense), (0, 1))(*args),
-    )
+    out, expected = (jax.jit(jax.hessian(loss(f), (0, 1)))(*args) for f in (function, dense))
     for o, e in zip(jax.tree.leaves(out), jax.tree.leaves(expected), strict=True):
         np.testing.assert_allclose(o, e, atol=1e-3, rtol=1e-4)
 
@@ -116,7 +113,7 @@ def test_gradient_with_respect_to_one_operand_leaves_the_other_alone(name, opera
     args = [jnp.array(operands[n], jnp.float32) for n in names]
     for argument in (0, 1):
         grad = jax.jit(jax.grad(lambda *a: (function(*a) ** 2).sum(), argument))
-        expected = jax.grad(lambda *a: (dense(*a) ** 2).sum(), argument)(*args)
+        expected = jax.jit(jax.grad(lambda *a: (dense(*a) ** 2).sum(), argument))(*args)
         np.testing.assert_allclose(grad(*args), expected, rtol=1e-4, atol=1e-4)
 
 
@@ -126,9 +123,9 @@ def test_padding_has_no_derivative(name, operands):
     if "data" not in names:
         pytest.skip("takes no data")
     args = [jnp.array(operands[n], jnp.float32) for n in names]
-    grad = jax.grad(lambda *a: (function(*a) ** 2).sum())(*args)
-    assert (np.asarray(grad)[~REAL] == 0).all()
-    hessian = jax.hessian(lambda *a: (function(*a) ** 2).sum())(*args)
+    grad = jax.grad(lambda *a: (function(*a) ** 2).sum())
+    assert (np.asarray(jax.jit(grad)(*args))[~REAL] == 0).all()
+    hessian = jax.jit(jax.jacfwd(grad))(*args)
     assert (np.asarray(hessian)[~REAL] == 0).all()
 
 
@@ -173,7 +170,7 @@ def test_vmap_over_any_operands_equals_a_loop(name, mapped):
     chosen = {n for n, is_mapped in zip(names, mapped, strict=True) if is_mapped}
     arrays = batched(chosen)
     args, axes = zip(*(arrays[n] for n in names), strict=True)
-    out = jax.vmap(function, axes)(*args)
+    out = jax.jit(jax.vmap(function, axes))(*args)
     params = getattr(function, "keywords", {})
     for b in range(3):
         one = [x if d is None else np.take(x, b, d) for x, d in zip(args, axes, strict=True)]
@@ -201,7 +198,7 @@ def test_vmap_of_grouped_products_equals_a_loop(names):
     def call(data, order, starts, left):
         return csr_t_dot_rows(data, INDPTR, order, starts, left)
 
-    out = jax.vmap(call, axes)(*args)
+    out = jax.jit(jax.vmap(call, axes))(*args)
     for b in range(3):
         data, order, starts, left = (
             x if d is None else x[b] for x, d in zip(args, axes, strict=True)
@@ -218,7 +215,7 @@ def test_vmap_over_two_axes():
     def call(data, right):
         return csr_dot_dense(data, INDICES, INDPTR, right)
 
-    out = jax.vmap(jax.vmap(call, (None, 0)), (0, None))(data, right)
+    out = jax.jit(jax.vmap(jax.vmap(call, (None, 0)), (0, None)))(data, right)
     for a, b in combinations(range(2), range(3)):
         expected = oracle.csr_dot_dense(data[a], INDICES, INDPTR, right[b])
         np.testing.assert_allclose(out[a, b], expected, rtol=1e-5, atol=1e-5)
@@ -245,7 +242,7 @@ def test_vmap_of_grad_equals_the_dense_one(name, operands):
     for axes in ((0, 0), (0, None), (None, 0)):
         here = [x if d == 0 else x[0] for x, d in zip(args, axes, strict=True)]
         out, expected = (
-            jax.vmap(jax.grad(lambda *a, f=f: (f(*a) ** 2).sum(), (0, 1)), axes)(*here)
+            jax.jit(jax.vmap(jax.grad(lambda *a, f=f: (f(*a) ** 2).sum(), (0, 1)), axes))(*here)
             for f in (function, dense)
         )
         for o, e in zip(out, expected, strict=True):
@@ -284,17 +281,16 @@ def test_shard_map_and_its_gradient(name, form, check_vma, operands):
     def total(f, *a):
         return lax.psum((f(*a) ** 2).sum(), "x")
 
-    for specs in ((split, whole), (whole, split)):
-        mapped = jax.shard_map(
-            partial(total, function),
-            mesh=mesh,
-            in_specs=specs,
-            out_specs=whole,
-            check_vma=check_vma,
-        )
-        expected = jax.grad(lambda *a: (dense(*a) ** 2).sum(), (0, 1))(*args)
-        for o, e in zip(jax.grad(mapped, (0, 1))(*args), expected, strict=True):
-            np.testing.assert_allclose(o, e, rtol=1e-4, atol=1e-4)
+    mapped_by = partial(jax.shard_map, mesh=mesh, out_specs=whole, check_vma=check_vma)
+    totals = [
+        mapped_by(partial(total, function), in_specs=specs)
+        for specs in ((split, whole), (whole, split))
+    ]
+    # Twice the same number, by one operand varying and by the other.
+    out = jax.jit(jax.grad(lambda *a: sum(t(*a) for t in totals), (0, 1)))(*args)
+    expected = jax.jit(jax.grad(lambda *a: 2 * (dense(*a) ** 2).sum(), (0, 1)))(*args)
+    for o, e in zip(out, expected, strict=True):
+        np.testing.assert_allclose(o, e, rtol=1e-4, atol=1e-4)
 
 
 @every_product

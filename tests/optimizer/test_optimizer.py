@@ -166,6 +166,8 @@ def test_what_does_not_fit_is_refused(name):
         opt.update(0, weight, nd.ones((4, 2), dtype="float64"), state)
     with pytest.raises(MXNetError, match="floating"):
         opt.update(0, nd.ones((4, 2), dtype="int32"), nd.ones((4, 2), dtype="int32"), state)
+    with pytest.raises(TypeError, match="csr"):
+        opt.update(0, weight, nd.ones((4, 2)).tostype("csr"), state)
     np.testing.assert_array_equal(weight.asnumpy(), 1)
 
 

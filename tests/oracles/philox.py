@@ -24,3 +24,10 @@ def uniform(key, size, double=False):
             words = block((i // 128 * 32 + i % 32, 0, 0, 0), key)
             out.append((words[i // 32 % 4] >> 8) / 2.0**24)
     return np.array(out)
+
+
+def random_uniform(key, bounds, *, shape, dtype):
+    """Numbers from `bounds[0]` on over a range of `bounds[1]`, at most `bounds[2]`."""
+    low, scale, top = bounds.astype(np.float64)
+    u = uniform(key.tolist(), int(np.prod(shape)), double=dtype == np.float64)
+    return np.minimum(u * scale + low, top).reshape(shape).astype(dtype)

@@ -29,9 +29,10 @@ def test_matmul_is_numpys_from_both_sides(layout):
     entries = entries_of(layout)
     x, dense = bcoo(entries), entries.dense
     n = dense.shape[-1]
-    rights = [dense_of(n), dense_of(n, 3), dense_of(2, n, 2), dense_of(1, n, 2)]
+    lead = dense.shape[0] if dense.ndim == 3 else 2
+    rights = [dense_of(n), dense_of(n, 3), dense_of(lead, n, 2), dense_of(1, n, 2)]
     rows = dense.shape[-2] if dense.ndim > 1 else n
-    lefts = [dense_of(rows), dense_of(3, rows), dense_of(2, 2, rows)]
+    lefts = [dense_of(rows), dense_of(3, rows), dense_of(lead, 2, rows)]
     if dense.ndim > 3:
         rights, lefts = rights[:2], lefts[:2]
 

@@ -5,6 +5,7 @@ from typing import Any, Literal
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
 from rarefy.sparse import BCOO, BCSR
 from rarefy.sparse._capacity import capacity, trim_csr, trim_row_sparse
@@ -70,7 +71,7 @@ def convert(value: Value, stype: SType) -> Value:
 
 def _slots(dense: jax.Array, limit: int) -> int:
     """How many slots hold the non-zero elements, or rows, of a dense array."""
-    if isinstance(dense, jax.core.Tracer):
+    if isinstance(dense, Tracer):
         return limit
     occupied = np.asarray(dense) != 0
     if limit != dense.size or dense.ndim == 1:
@@ -80,7 +81,7 @@ def _slots(dense: jax.Array, limit: int) -> int:
 
 def is_traced(value: Value) -> bool:
     """Whether the numbers of a value are not known yet."""
-    return isinstance(getattr(value, "data", value), jax.core.Tracer)
+    return isinstance(getattr(value, "data", value), Tracer)
 
 
 def count_stored(value: BCSR | BCOO) -> int:

@@ -98,6 +98,7 @@ def philox(key0, key1, counter) -> tuple[jax.Array, jax.Array, jax.Array, jax.Ar
     Returns:
       Four arrays of uint32, each of the shape of `counter`.
     """
+    key0, key1 = jnp.asarray(key0), jnp.asarray(key1)
     zero = jnp.zeros_like(counter)
     c0, c1, c2, c3 = counter, zero, zero, zero
     for _ in range(10):

@@ -39,8 +39,8 @@ def save_libsvm(
       target: a path, which is replaced when all is written (`.gz`, `.bz2` and `.xz` are packed), or
         a binary file object, which stays open.
       X: `(rows, columns)`: a SciPy sparse matrix or array, anything with `to_scipy`,
-        `to_scipy_sparse` or `asscipy`, or a dense array. Integer, bool and float types; float16 is
-        written as float32.
+        `to_scipy_sparse` or `asscipy`, or a dense array. Integer, bool and float types; 16-bit
+        floats are written as float32.
       y: `(rows,)` numbers; `LabelLists` or a sequence of sequences of integers for lists of labels;
         `None` for rows without labels.
       index_base: the index of the first column, 0 or 1.
@@ -164,7 +164,11 @@ def _canonical(X: Any) -> Any:
             X = getattr(X, name)()
             break
     if not sparse.issparse(X):
-        X = np.asarray(X)
+        X = X.asnumpy() if hasattr(X, "asnumpy") else np.asarray(X)
+        if X.dtype.itemsize == 2 and np.can_cast(X.dtype, np.float32):  # float16 and bfloat16
+            X = X.astype(np.float32)
+        if X.dtype.kind not in "biuf":
+            raise TypeError(f"X: {X.dtype} is not a type of numbers that can be written")
     if X.ndim != 2:
         raise ValueError(f"X: has {X.ndim} dimensions, a table of rows has 2")
     matrix = sparse.csr_array(X)
@@ -192,7 +196,7 @@ def _numbers(name: str, array: np.ndarray) -> np.ndarray:
         if array.max(initial=0) > np.iinfo(np.int64).max:
             raise ValueError(f"{name}: a number is beyond 64-bit integers")
         return np.ascontiguousarray(array, np.int64)
-    raise TypeError(f"{name}: {array.dtype} is not a type of numbers")
+    raise TypeError(f"{name}: {array.dtype} is not a type of numbers that can be written")
 
 
 def _vector(name: str, values: Any, rows: int) -> np.ndarray:

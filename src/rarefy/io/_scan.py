@@ -111,7 +111,7 @@ def scan_libsvm(
 
     Args:
       source: a path (plain, .gz, .bz2, .xz), a folder, a list of paths, `-`, or a binary file
-        object, which must be seekable if it is to be read again afterwards.
+        object; a seekable one is left where it was.
       labels: whether rows begin with a label; `auto` looks at the first row.
       multilabel: labels are lists, as in `3,6,7 1:0.5`.
       weights: labels may carry a weight, as in `1:0.5 3:1`.
@@ -139,7 +139,12 @@ def scan_libsvm(
         n_threads=n_threads,
         chunk_bytes=chunk_bytes,
     )
-    return scan_pieces(find_pieces(source), options, fingerprint=fingerprint)
+    pieces = find_pieces(source)
+    try:
+        return scan_pieces(pieces, options, fingerprint=fingerprint)
+    finally:
+        for piece in pieces:
+            piece.rewind()
 
 
 def scan_pieces(

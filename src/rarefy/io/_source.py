@@ -97,6 +97,11 @@ class Piece:
         self._stream = _Pushback(self._stream, head)
         return head
 
+    def rewind(self) -> None:
+        """Puts a seekable stream back to where it was found."""
+        if self._start is not None:
+            self._stream.seek(self._start)
+
     def in_memory(self) -> "Piece":
         """The same text, read to its end and held in memory, so that it can be read again."""
         with self.open() as text:

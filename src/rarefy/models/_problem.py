@@ -32,17 +32,18 @@ class Problem:
         """Number of scores of a row."""
         return len(self.classes) if self.loss == "softmax" and self.classes else 1
 
-    def encode(self, labels: np.ndarray) -> np.ndarray:
+    def encode(self, labels: np.ndarray, first_row: int = 0) -> np.ndarray:
         """Labels as the loss takes them.
 
         Args:
           labels: `(rows,)` floating, as in the file.
+          first_row: how many rows came before, for the message.
 
         Returns:
           `(rows,)` float32: 0 or 1, the position of the class, or the standardized target.
 
         Raises:
-          ValueError: a label is no class. Says which, and at which position.
+          ValueError: a label is no class. Says which, and in which row, counted from 1.
         """
         if self.classes is None:
             return ((labels - self.center) / self.scale).astype(np.float32)
@@ -50,8 +51,8 @@ class Problem:
         if (index < 0).any():
             row = int(np.argmax(index < 0))
             raise ValueError(
-                f"row {row} has the label {labels[row]:g}, which is none of the classes "
-                f"{shown(self.classes)}"
+                f"row {first_row + row + 1} has the label {labels[row]:g}, which is none of the "
+                f"classes {shown(self.classes)}"
             )
         return index.astype(np.float32)
 

@@ -13,6 +13,7 @@ import numpy as np
 from jax import lax
 
 from rarefy._ops.defs.shape import take_block
+from rarefy._ops.storage import is_traced
 
 Shape = tuple[int, ...]
 
@@ -143,7 +144,7 @@ def _read_elements(items: tuple, shape: Shape) -> Elements:
 
 def _index_array(item: Any) -> Any:
     value = getattr(item, "_value", item)
-    if isinstance(value, jax.core.Tracer):
+    if is_traced(value):
         return value.astype(jnp.int64)
     array = np.asarray(value)
     if array.dtype == bool or np.issubdtype(array.dtype, np.integer):
@@ -154,7 +155,7 @@ def _index_array(item: Any) -> Any:
 
 
 def _check_bounds(array: Any, axis: int, n: int) -> None:
-    if isinstance(array, jax.core.Tracer) or array.size == 0:
+    if is_traced(array) or array.size == 0:
         return
     low, high = int(array.min()), int(array.max())
     if low < -n or high >= n:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
 from rarefy import autograd
@@ -14,7 +13,7 @@ from rarefy._ops.compiled import run, split_params
 from rarefy._ops.infer import Plan, infer
 from rarefy._ops.opdef import Operator, Signature
 from rarefy._ops.precision import wide
-from rarefy._ops.storage import SType, Value, canonical, convert, stype_of, to_dense
+from rarefy._ops.storage import SType, Value, canonical, convert, is_traced, stype_of, to_dense
 from rarefy.autograd._mode import _mode
 from rarefy.autograd._tape import Slot, record
 from rarefy.base import MXNetError
@@ -113,8 +112,7 @@ def _donated(op, arrays, values, out) -> tuple[int, ...]:
             continue
         whole = array._path is None and not array._cell.shared
         alone = sum(a is not None and a._cell is array._cell for a in arrays) == 1
-        tracer = any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values[i]))
-        if whole and alone and not tracer:
+        if whole and alone and not is_traced(values[i]):
             positions.append(i)
     return tuple(positions)
 

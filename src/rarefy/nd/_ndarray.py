@@ -11,7 +11,7 @@ from rarefy._ops.defs.init import filled
 from rarefy._ops.defs.shape import reshaped
 from rarefy._ops.defs import OPERATORS
 from rarefy._ops.precision import wide
-from rarefy._ops.storage import STYPES, SType, stype_of, to_dense, zeros_of
+from rarefy._ops.storage import STYPES, SType, is_traced, stype_of, to_dense, zeros_of
 from rarefy.base import MXNetError
 from rarefy.context import Context, context_of
 from rarefy.nd import _arithmetic as arithmetic
@@ -104,7 +104,7 @@ class NDArray(Fluent, Handle, stype="default"):
     def asnumpy(self) -> np.ndarray:
         """A NumPy array with a copy of the elements; waits for them."""
         value = self._value
-        if isinstance(value, jax.core.Tracer):
+        if is_traced(value):
             raise MXNetError(
                 "asnumpy() needs the elements, which are not known while a function is being compiled"
             )
@@ -445,7 +445,7 @@ class NDArray(Fluent, Handle, stype="default"):
     def __repr__(self) -> str:
         sizes = "x".join(map(str, self.shape))
         value = self._value
-        shown = str(value) if isinstance(value, jax.core.Tracer) else str(self.asnumpy())
+        shown = str(value) if is_traced(value) else str(self.asnumpy())
         return f"\n{shown}\n<{type(self).__name__} {sizes} @{self.context}>"
 
     __hash__ = object.__hash__

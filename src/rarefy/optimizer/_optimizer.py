@@ -247,13 +247,20 @@ class Optimizer:
 
         Raises:
           MXNetError: shapes or dtypes do not fit.
+          TypeError: an array is csr.
           ValueError: a row_sparse weight does not store a row that the gradient has.
         """
         if isinstance(index, list | tuple):
             for one in zip(index, weight, grad, state, strict=True):
                 self.update(*one)
             return
-        if stype_of(weight._value) == "row_sparse":
+        stypes = stype_of(weight._value), stype_of(grad._value)
+        if "csr" in stypes:
+            raise TypeError(
+                f"parameter {index} is {stypes[0]} and its gradient {stypes[1]}; optimizers take "
+                "default and row_sparse arrays. Convert with tostype('default')"
+            )
+        if stypes[0] == "row_sparse":
             _check_rows_stored(index, weight._value, grad._value)
         self.apply(index, weight, grad, state, self.hyper(index))
 

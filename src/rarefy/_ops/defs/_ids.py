@@ -2,10 +2,10 @@
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
+from rarefy._ops.storage import is_traced
 from rarefy.sparse._capacity import capacity
 from rarefy.sparse._index import pad_leading
 
@@ -18,7 +18,7 @@ def require_ids(name: str, ids: Any, limit: int, of: str) -> None:
     Raises:
       ValueError: with the position of the first such id, the id, and what it should index.
     """
-    if isinstance(ids, jax.core.Tracer):
+    if is_traced(ids):
         return
     host = np.asarray(ids)
     if host.size == 0 or (host.min() >= 0 and host.max() < limit):

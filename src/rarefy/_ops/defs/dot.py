@@ -3,16 +3,18 @@
 from typing import Literal
 
 import jax.numpy as jnp
+import numpy as np
 
 from rarefy._ops.defs._numbers import require_same_dtype
 from rarefy._ops.defs._sparse import csr_of_columns
+from rarefy._ops.gradient import cotangent_like, pull_back
 from rarefy._ops.opdef import operator
-from rarefy._ops.places import rows_of, with_data
-from rarefy._ops.storage import to_dense
+from rarefy._ops.places import row_of_entry, rows_of, with_data
+from rarefy._ops.storage import fit, is_traced, to_dense
 from rarefy._primitives.csr_sample_dot import csr_sample_dot
 from rarefy.sparse import BCOO, BCSR
 from rarefy.sparse._capacity import capacity
-from rarefy.sparse._csr import csr_dot, csr_t_dot, take_csr_rows
+from rarefy.sparse._csr import canonical_csr, csr_dot, csr_t_dot, take_csr_rows
 from rarefy.sparse._row_sparse import csr_dot_row_sparse
 from rarefy.sparse._row_sparse import csr_transpose_dot as _csr_transpose_dot
 
@@ -35,6 +37,7 @@ def dot(
     | csr | default, row_sparse | default |
     | csr, transpose_a | default, row_sparse | row_sparse: the columns that have entries |
     | default | csr, also with transpose_b | csr |
+    | csr, also with transpose_a | csr, also with transpose_b | csr |
     | default | default | default |
 
     The gradient of `dot(csr, weight)` with respect to `weight` is row_sparse where that is asked for
@@ -112,8 +115,8 @@ def csr_transpose_dot(csr: BCSR, dense) -> BCOO:
     return _csr_transpose_dot(csr, dense, capacity=slots)
 
 
-def _turned(rhs, transpose_b: bool):
-    return rhs.T if transpose_b else rhs
+def _turned(value, transposed: bool):
+    return value.T if transposed and value is not None else value
 
 
 @dot.rule("csr", "default", out=_plain)
@@ -236,6 +239,66 @@ def _(want, inputs, output, cotangent, *, transpose_a, transpose_b, forward_styp
         else:
             right = by_row @ by_column.T
     return left, right
+
+
+def _csr_csr(transpose_a, transpose_b, forward_stype) -> Stype | None:
+    return "csr" if forward_stype in (None, "csr") else None
+
+
+@dot.rule("csr", "csr", out=_csr_csr, eager=True)
+def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype):
+    _check_sparse(lhs, rhs, transpose_a, transpose_b)
+    left, right = _turned(lhs, transpose_a), _turned(rhs, transpose_b)
+    if is_traced(left) or is_traced(right):
+        raise NotImplementedError(
+            "the product of two csr arrays has a size that depends on their values, which are not "
+            "known in a compiled step; make one of them dense with tostype('default')"
+        )
+    return fit(_csr_dot_csr(left, right, _terms(left, right), None))
+
+
+def _terms(left: BCSR, right: BCSR) -> int:
+    """Slots for the products of elements that make up `left @ right`."""
+    lengths = np.append(np.diff(np.asarray(right.indptr)), 0)
+    columns = np.minimum(np.asarray(left.indices), right.shape[0])
+    return capacity(int(lengths[columns].sum()))
+
+
+def _csr_dot_csr(left: BCSR, right: BCSR, terms: int, nse: int | None) -> BCSR:
+    """`left @ right`: for each element of `left` its row of `right`, scaled; then repeats add up.
+
+    Cost: O(terms), the number of products of elements.
+    Source: Gustavson, Two fast algorithms for sparse matrices (1978), with the merge by sorting.
+    """
+    rows = take_csr_rows(right, left.indices, terms)
+    scale = left.data.at[row_of_entry(rows)].get(mode="fill", fill_value=0)
+    product = BCSR._trusted(
+        rows.data * scale,
+        rows.indices,
+        rows.indptr[left.indptr],
+        (left.shape[0], right.shape[1]),
+        indices_sorted=False,
+        unique_indices=False,
+    )
+    return canonical_csr(product, nse=nse)
+
+
+@dot.gradient("csr", "csr")
+def _(want, inputs, output, cotangent, *, transpose_a, transpose_b, forward_stype):
+    lhs, rhs = inputs
+    left, right = _turned(lhs, transpose_a), _turned(rhs, transpose_b)
+    if "default" in want:
+        g = to_dense(cotangent)
+        dense_left = csr_dot(right, g.T).T if want[0] else None
+        dense_right = csr_t_dot(left, g) if want[1] else None
+        return _turned(dense_left, transpose_a), _turned(dense_right, transpose_b)
+    terms = _terms(left, right)
+
+    def product(a, b):
+        a, b = _turned(a, transpose_a), _turned(b, transpose_b)
+        return (_csr_dot_csr(a, b, terms, output.nse),)
+
+    return pull_back(product, inputs, (cotangent_like(cotangent, output),), want)
 
 
 @operator("batch_dot")

@@ -72,7 +72,7 @@ def _taken_rows(axis, mode):
 
 def _slots_of_rows(a: BCSR, ids) -> int:
     """How many slots the rows `ids` need; under a trace as many as can be proved enough."""
-    if is_traced(a) or isinstance(ids, jax.core.Tracer):
+    if is_traced(a) or is_traced(ids):
         return a.nse * ids.size
     lengths = np.diff(np.asarray(a.indptr))
     return capacity(int(lengths[np.asarray(ids)].sum()))

@@ -1,0 +1,256 @@
+"""What a training is going to do: found out from the data once, then kept in every checkpoint."""
+
+import dataclasses
+import math
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from rarefy.io import LibSVMReader, LibSVMScan, scan_libsvm
+from rarefy.io._parse import IndexBase
+from rarefy.models._columns import ColumnScaling, ColumnStats
+from rarefy.models._header import ModelHeader
+from rarefy.models._model import unit_rows
+from rarefy.models._problem import Problem, pose
+from rarefy.models._scoring import labels_of
+from rarefy.models._settings import Settings, settings
+
+_LOOK_ROWS = 8192
+
+# Of the label changes that rows in random order would have. Files sorted by label have nearly none.
+_SORTED = 0.5
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How rows are read.
+
+    Attributes:
+      train: path of the training rows: a file or a folder.
+      valid: path of the validation rows, or None.
+      duplicates: 'error' or 'sum', for a column twice in a row.
+      bad_lines: 'error' or 'skip'.
+      weights: whether labels carry weights, as in `1:0.5`.
+      window_mib: memory for rows that are kept or shuffled. It changes the order of shuffled rows.
+    """
+
+    train: str
+    valid: str | None = None
+    duplicates: str = "error"
+    bad_lines: str = "error"
+    weights: bool = False
+    window_mib: int = 256
+
+    def options(self) -> dict[str, Any]:
+        """What the scan and the reader take alike."""
+        return {
+            "duplicates": self.duplicates,
+            "bad_lines": self.bad_lines,
+            "weights": self.weights,
+            "labels": "required",
+        }
+
+    def scan(self) -> LibSVMScan:
+        """Looks at all training rows.
+
+        Raises:
+          ValueError: there are no rows, or a line is bad.
+          OSError: the file cannot be read.
+        """
+        if self.train == "-":
+            raise ValueError("training reads its rows several times; save standard input to a file")
+        found = scan_libsvm(self.train, **self.options())
+        if not found.rows:
+            raise ValueError(f"{self.train}: there are no rows")
+        return found
+
+    def reader(self, width: int, index_base: int, batch_size: int) -> LibSVMReader:
+        """Reads the training rows."""
+        return LibSVMReader(
+            self.train,
+            batch_size=batch_size,
+            n_features=width,
+            index_base=cast(IndexBase, index_base),
+            window_bytes=self.window_mib << 20,
+            **self.options(),
+        )
+
+    def valid_reader(self, width: int, index_base: int) -> LibSVMReader | None:
+        """Reads the validation rows."""
+        if self.valid is None:
+            return None
+        return LibSVMReader(
+            self.valid,
+            batch_size=_LOOK_ROWS,
+            n_features=width,
+            index_base=cast(IndexBase, index_base),
+            window_bytes=self.window_mib << 20,
+            **self.options(),
+        )
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that a training needs to know before its first step.
+
+    Attributes:
+      header: of the model.
+      settings: also in the header.
+      reading: also in the header.
+      problem: loss and classes.
+      rows: number of training rows.
+      fingerprint: of the text of the training rows.
+      bias: `(outputs,)` float32, what the bias starts with.
+      scaling: of the columns.
+      counts: `(width,)` int64, rows that have each column; None if not needed.
+    """
+
+    header: ModelHeader
+    settings: Settings
+    reading: Reading
+    problem: Problem
+    rows: int
+    fingerprint: str
+    bias: np.ndarray
+    scaling: ColumnScaling
+    counts: np.ndarray | None = None
+
+    @property
+    def batches(self) -> int:
+        """Steps in an epoch."""
+        return math.ceil(self.rows / self.settings.batch_size)
+
+    def prepare(self, x: Any) -> Any:
+        """Rows as they are trained on: normalized, then scaled."""
+        if self.settings.normalize == "l2":
+            x = unit_rows(x)
+        return self.scaling.apply(x)
+
+
+@dataclass
+class _Look:
+    """What a pass over the rows finds out."""
+
+    stats: ColumnStats
+    rows: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+    changes: float = 0.0
+    last: float = float("nan")
+
+    def update(self, x: Any, labels: np.ndarray) -> None:
+        y = labels.astype(np.float64)
+        self.rows += len(y)
+        self.total += float(y.sum())
+        self.squares += float(y @ y)
+        steps = np.diff(y, prepend=self.last)
+        self.changes += float(np.count_nonzero(steps[~np.isnan(steps)]))
+        self.last = float(y[-1])
+        self.stats.update(x.data, x.indices, len(y))
+
+
+def make_plan(
+    reading: Reading,
+    found: LibSVMScan,
+    *,
+    loss: str | None = None,
+    width: int | None = None,
+    index_base: int | None = None,
+    **given: Any,
+) -> tuple[Plan, LibSVMReader]:
+    """Decides what is not given and looks at the columns.
+
+    Args:
+      reading: where the rows are.
+      found: what `reading.scan()` returned.
+      loss: 'squared', 'logistic' or 'softmax'; by default what the labels look like.
+      width: number of columns; by default as many as occur.
+      index_base: 0 or 1; by default 0 if index 0 occurs, else 1.
+      **given: settings; None and absent ones are chosen.
+
+    Returns:
+      The plan, and a reader of the training rows that has already kept them if they are few.
+
+    Raises:
+      ValueError: the labels do not fit the loss, columns do not fit width or base, or a setting is
+        not as it must be.
+    """
+    problem = pose(found.labels, loss)
+    if given.get("model") == "fm" and problem.loss == "softmax":
+        raise ValueError(
+            f"a factorization machine has one score a row, and there are {problem.outputs} "
+            "classes; take the linear model, or the loss squared"
+        )
+    base = found.index_base if index_base is None else index_base
+    if base == 1 and found.min_index == 0:
+        raise ValueError(
+            f"{reading.train}: index 0 occurs, so the columns count from 0 and not from 1"
+        )
+    columns = max(found.n_features(base), 1) if width is None else width
+    chosen = settings(found.rows, **given)
+    reader = reading.reader(columns, base, _LOOK_ROWS)
+    look = _Look(ColumnStats(columns))
+    for batch in reader.epoch():
+        x: Any = batch.to_scipy()
+        look.update(unit_rows(x) if chosen.normalize == "l2" else x, labels_of(batch))
+    reader.batch_size = chosen.batch_size
+    if given.get("shuffle") is None and _is_sorted(found, look):
+        chosen = dataclasses.replace(chosen, shuffle=True)
+    if problem.loss == "squared":
+        problem = _standardized(problem, look)
+    scaling = ColumnScaling.none()
+    if chosen.scaling == "auto":
+        scaling = ColumnScaling.fit(look.stats)
+    header = ModelHeader(
+        kind=chosen.model,
+        loss=problem.loss,
+        width=columns,
+        index_base=base,
+        classes=problem.classes,
+        factors=chosen.factors,
+        normalize=chosen.normalize,
+        run=secrets.token_hex(8),
+        settings=chosen.as_dict(),
+        data={
+            **dataclasses.asdict(reading),
+            "train": os.path.abspath(reading.train),
+            "valid": None if reading.valid is None else os.path.abspath(reading.valid),
+            "rows": found.rows,
+            "stored": found.nnz,
+            "text_bytes": found.text_bytes,
+        },
+    )
+    counts = look.stats.count if chosen.l2 else None
+    bias = _first_bias(problem, found.labels)
+    fingerprint = found.fingerprint or ""
+    plan = Plan(header, chosen, reading, problem, look.rows, fingerprint, bias, scaling, counts)
+    return plan, reader
+
+
+def _is_sorted(found: LibSVMScan, look: _Look) -> bool:
+    """Whether equal labels stand together, which ruins steps that see a batch at a time."""
+    if found.labels is None or look.rows < 2:
+        return False
+    shares = np.array(list(found.labels.values())) / look.rows
+    expected = (1.0 - float((shares**2).sum())) * (look.rows - 1)
+    return look.changes < _SORTED * expected
+
+
+def _standardized(problem: Problem, look: _Look) -> Problem:
+    mean = look.total / look.rows
+    spread = math.sqrt(max(look.squares / look.rows - mean**2, 0.0))
+    return dataclasses.replace(problem, center=mean, scale=spread if spread > 0 else 1.0)
+
+
+def _first_bias(problem: Problem, counts: Mapping[float, int] | None) -> np.ndarray:
+    """The bias of a model that knows how frequent the classes are and nothing else."""
+    if problem.classes is None or counts is None:
+        return np.zeros(1, np.float32)
+    n = np.array([counts[label] for label in problem.classes], np.float64)
+    logs = np.log(n / n.sum())
+    logs = logs if problem.loss == "softmax" else logs[1:] - logs[:1]
+    return logs.astype(np.float32)

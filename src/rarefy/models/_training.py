@@ -1,0 +1,299 @@
+"""The loop: epochs over a file, with metrics, checkpoints and a model in a folder."""
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from rarefy import random
+from rarefy.io import LibSVMReader, RowBatch
+from rarefy.models._checkpoint import CHECKPOINT, Checkpoint, Position
+from rarefy.models._files import ModelFileError, sweep, take_array
+from rarefy.models._history import CURVES, HISTORY, Record, draw_curves, write_history
+from rarefy.models._model import HEADER, TENSORS, Model
+from rarefy.models._network import Network
+from rarefy.models._optimizers import l2_strengths
+from rarefy.models._plan import Plan
+from rarefy.models._scoring import MAIN_METRIC, evaluate, labels_of, running_metrics
+
+# Scores are fetched when so many rows or steps wait: steps then run without pauses between them.
+_FETCH_ROWS = 8192
+_FETCH_STEPS = 256
+
+
+class Reporter(Protocol):
+    """Is told how a training goes."""
+
+    def begin_epoch(self, epoch: int, row: int) -> None:
+        """Epoch `epoch` (from 1) begins, or goes on at `row`."""
+
+    def learned(self, rows: int, loss: float) -> None:
+        """So many more rows have been learned from; the main metric of the epoch so far."""
+
+    def end_epoch(self, record: Record) -> None:
+        """An epoch has ended."""
+
+
+class Training:
+    """Learns a model from a file, in a folder.
+
+    The folder gets `model.json`, `model.safetensors` and `history.csv` at the end of every epoch,
+    `curves.png` at the end, and `checkpoint.safetensors` from time to time. All are replaced in one
+    stroke, so that after a kill at any moment `resumed` goes on from the last checkpoint; the
+    weights at the end are exactly those of a training that was never stopped.
+
+    Args:
+      plan: what to do.
+      reader: of the training rows.
+      folder: the run.
+      checkpoint: where to go on; by default from the start.
+
+    Attributes:
+      position: how far the training has come.
+    """
+
+    def __init__(
+        self, plan: Plan, reader: LibSVMReader, folder: Path, checkpoint: Checkpoint | None = None
+    ):
+        self.plan = plan
+        self.position = Position() if checkpoint is None else checkpoint.position
+        self._reader = reader
+        self._folder = folder
+        self._valid = plan.reading.valid_reader(plan.header.width, plan.header.index_base)
+        self._network = _network(plan, checkpoint, folder)
+        self._pending: list[tuple[Any, np.ndarray, np.ndarray | None]] = []
+        self._pending_rows = 0
+        self._metrics = running_metrics(plan.problem.loss, coarse=True)
+        if checkpoint is None:
+            self._start()
+        else:
+            random.set_state(checkpoint.random)
+            self._restore_metrics(checkpoint)
+        self._clock = time.monotonic() - self.position.seconds
+
+    @classmethod
+    def resumed(cls, folder: Path) -> "Training":
+        """Goes on where the last checkpoint of a run stands.
+
+        Raises:
+          ModelFileError: there is no checkpoint, or it is damaged.
+          ValueError: the training rows have changed.
+          OSError: the training rows cannot be read.
+        """
+        checkpoint = Checkpoint.load(folder)
+        plan = checkpoint.plan
+        found = plan.reading.scan()
+        if found.fingerprint != plan.fingerprint:
+            raise ValueError(
+                f"{plan.reading.train} has changed since the training began; it can go on with the "
+                "same rows only. Put them back, or start anew in another folder"
+            )
+        header = plan.header
+        reader = plan.reading.reader(header.width, header.index_base, plan.settings.batch_size)
+        return cls(plan, reader, folder, checkpoint)
+
+    @property
+    def compilations(self) -> int:
+        """How often the step has been compiled."""
+        return self._network.step.compilations
+
+    def run(
+        self,
+        reporter: Reporter,
+        *,
+        checkpoint_seconds: float = 30.0,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> bool:
+        """Trains until all is done.
+
+        Args:
+          reporter: is told how it goes.
+          checkpoint_seconds: the longest time without a checkpoint within an epoch.
+          should_stop: asked after every step; True saves a checkpoint and ends the run.
+
+        Returns:
+          Whether the training is finished.
+
+        Raises:
+          ValueError: the training diverged, or a row is not as it must be.
+        """
+        saved = time.monotonic()
+        while not self.position.finished:
+            reporter.begin_epoch(self.position.epoch + 1, self.position.row)
+            with closing(self._batches()) as batches:
+                for batch in batches:
+                    self._learn(batch)
+                    self.position.row += batch.rows
+                    if self._is_due():
+                        self._fetch(reporter)
+                    stop = should_stop()
+                    if stop or time.monotonic() - saved >= checkpoint_seconds:
+                        self._fetch(reporter)
+                        self.save()
+                        saved = time.monotonic()
+                    if stop:
+                        return False
+            self._fetch(reporter)
+            reporter.end_epoch(self._end_epoch())
+            saved = time.monotonic()
+        return True
+
+    def model(self) -> Model:
+        """The model as it is now, for rows as they stand in files."""
+        weight, bias, factors = self._network.numbers()
+        weight, bias, factors = self.plan.scaling.unscaled(weight, bias, factors)
+        problem = self.plan.problem
+        if problem.loss == "squared":  # it was trained on standardized targets
+            weight = (weight * problem.scale).astype(weight.dtype)
+            bias = (bias * problem.scale + problem.center).astype(bias.dtype)
+            if factors is not None:
+                # A pair has the product of two factors, so each takes the root.
+                factors = (factors * math.sqrt(problem.scale)).astype(factors.dtype)
+        return Model(self.plan.header, weight, bias, factors)
+
+    def save(self) -> None:
+        """Writes a checkpoint."""
+        self.position.seconds = time.monotonic() - self._clock
+        arrays, counts = self._network.state()
+        Checkpoint(
+            plan=self.plan,
+            position=self.position,
+            arrays=arrays,
+            counts=counts,
+            random=random.get_state(),
+            metrics={name: metric.state_dict() for name, metric in self._metrics.items()},
+        ).save(self._folder)
+
+    def draw(self) -> Path | None:
+        """Draws `curves.png` and returns its path; None before the end of the first epoch."""
+        if not self.position.history:
+            return None
+        header = self.plan.header
+        title = f"{Path(str(header.data['train'])).name}: {header.kind}, {header.loss}"
+        draw_curves(self._folder, title, self.position.history)
+        return self._folder / CURVES
+
+    def _start(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        # The old checkpoint goes first: without it nothing takes the rest for a run of today.
+        for name in (CHECKPOINT, TENSORS, HISTORY, CURVES):
+            (self._folder / name).unlink(missing_ok=True)
+        sweep(self._folder, HEADER, TENSORS, CHECKPOINT, HISTORY, CURVES)
+        self.plan.header.save(self._folder / HEADER)
+
+    def _batches(self) -> Iterator[RowBatch]:
+        settings = self.plan.settings
+        # Seeds of different trainings and of different epochs never coincide.
+        seed = settings.seed * 1_000_003 + self.position.epoch if settings.shuffle else None
+        return self._reader.epoch(seed, start_row=self.position.row)
+
+    def _learn(self, batch: RowBatch) -> None:
+        labels = self.plan.problem.encode(labels_of(batch), batch.first_row)
+        x = batch if self._takes_rows_as_they_are else self.plan.prepare(batch.to_scipy())
+        scores = self._network.learn(x, labels, batch.weights)
+        self._pending.append((scores, labels, batch.weights))
+        self._pending_rows += batch.rows
+
+    @property
+    def _takes_rows_as_they_are(self) -> bool:
+        return self.plan.scaling.is_none and self.plan.settings.normalize == "none"
+
+    def _is_due(self) -> bool:
+        return self._pending_rows >= _FETCH_ROWS or len(self._pending) >= _FETCH_STEPS
+
+    def _fetch(self, reporter: Reporter) -> None:
+        """Brings the scores of the last steps into the metrics."""
+        if not self._pending:
+            return
+        scores = np.concatenate([np.asarray(s.asnumpy())[: len(y)] for s, y, _ in self._pending])
+        labels = np.concatenate([y for _, y, _ in self._pending])
+        weights = None
+        if self._pending[0][2] is not None:
+            weights = np.concatenate([w for _, _, w in self._pending if w is not None])
+        rows, self._pending, self._pending_rows = self._pending_rows, [], 0
+        if not np.isfinite(scores).all():
+            raise ValueError(
+                f"the training diverged in epoch {self.position.epoch + 1}: scores are no longer "
+                "finite numbers. Take a smaller learning rate"
+            )
+        problem = self.plan.problem
+        if problem.loss == "squared":
+            scores, labels = (a * problem.scale + problem.center for a in (scores, labels))
+        for metric in self._metrics.values():
+            metric.update(labels, scores, weights)
+        reporter.learned(rows, self._metrics[MAIN_METRIC[problem.loss]].value())
+
+    def _end_epoch(self) -> Record:
+        """Takes stock: metrics, model, history, checkpoint."""
+        position, settings = self.position, self.plan.settings
+        model = self.model()
+        record: Record = {
+            "epoch": position.epoch + 1,
+            "rows": position.row,
+            "seconds": round(time.monotonic() - self._clock, 3),
+        }
+        record |= {f"train_{name}": metric.value() for name, metric in self._metrics.items()}
+        improved = True
+        if self._valid is not None:
+            found = evaluate(model, self._valid.epoch())
+            found.pop("rows")
+            record |= {f"valid_{name}": value for name, value in found.items()}
+            improved = self._note_best(found[MAIN_METRIC[self.plan.problem.loss]])
+        position.epoch += 1
+        position.row = 0
+        position.history.append(record)
+        waited = position.epoch - position.best_epoch
+        out_of_patience = settings.patience and self._valid is not None
+        position.finished = position.epoch >= settings.epochs or bool(
+            out_of_patience and waited >= settings.patience
+        )
+        self._metrics = running_metrics(self.plan.problem.loss, coarse=True)
+        # The model first: a kill between the two repeats the epoch and writes the same model.
+        if improved or not settings.patience:
+            model.save_numbers(self._folder)
+        self.save()
+        write_history(self._folder, position.history)
+        return record
+
+    def _note_best(self, value: float) -> bool:
+        position = self.position
+        improved = position.best is None or value < position.best
+        if improved and math.isfinite(value):
+            position.best, position.best_epoch = value, position.epoch + 1
+        return improved
+
+    def _restore_metrics(self, checkpoint: Checkpoint) -> None:
+        try:
+            for name, metric in self._metrics.items():
+                metric.load_state_dict(checkpoint.metrics[name])
+        except (KeyError, TypeError, ValueError, IndexError):
+            raise ModelFileError(
+                self._folder / CHECKPOINT, "the state of the metrics makes no sense"
+            ) from None
+
+
+def _network(plan: Plan, checkpoint: Checkpoint | None, folder: Path) -> Network:
+    settings, header = plan.settings, plan.header
+    strengths = None
+    if settings.l2:
+        # A checkpoint has them among the states.
+        counts = np.zeros(header.width) if plan.counts is None else plan.counts
+        scale = plan.scaling.scale
+        strengths = l2_strengths(settings.l2, counts, plan.rows, settings.batch_size, scale)
+    steps = settings.epochs * plan.batches
+    network = Network(header.loss, header.width, plan.bias, settings, steps, strengths)
+    if checkpoint is not None:
+        path = folder / CHECKPOINT
+        arrays = {
+            name: take_array(path, checkpoint.arrays, name, shape, np.float32)
+            for name, shape in network.array_shapes().items()
+        }
+        try:
+            network.load_state(arrays, checkpoint.counts)
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelFileError(path, f"the optimizer's state makes no sense: {error}") from None
+    return network
