@@ -70,6 +70,12 @@ def test_documentation_index_names_every_page():
     assert [page for page in pages if page != "index.md" and f"({page})" not in index] == []
 
 
+def test_page_on_primitives_names_every_one():
+    page = (ROOT / "docs/design/primitives.md").read_text()
+    files = (ROOT / "src/rarefy/_primitives").glob("[a-z]*.py")
+    assert [f.stem for f in files if f"| `{f.stem}` |" not in page] == []
+
+
 def test_importing_rarefy_changes_no_jax_setting():
     program = (
         "import jax; names = [n for n in dir(jax.config) if n.startswith('jax_')];"

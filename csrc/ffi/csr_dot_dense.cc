@@ -13,14 +13,14 @@ void CsrDotDenseRows(const CsrDense<V, I>& a, const I* indptr, int64_t base, int
                      int64_t row_end, Out* out, std::atomic<int>* skipped) {
   RunBest<CsrDotDense<V, I, Out>>(a, indptr, base, row_begin, row_end, out, skipped);
 }
-#define RAREFY_INSTANTIATE(V, I, Out)                                                            \
+#define RAREFY_INSTANTIATE(V, I, Out)                                                             \
   template void CsrDotDenseRows(const CsrDense<V, I>&, const I*, int64_t, int64_t, int64_t, Out*, \
                                 std::atomic<int>*);
-#define RAREFY_INSTANTIATE_INDEX(I)        \
-  RAREFY_INSTANTIATE(float, I, float)      \
-  RAREFY_INSTANTIATE(double, I, double)    \
-  RAREFY_INSTANTIATE(Half, I, Half)        \
-  RAREFY_INSTANTIATE(Half, I, float)       \
+#define RAREFY_INSTANTIATE_INDEX(I)         \
+  RAREFY_INSTANTIATE(float, I, float)       \
+  RAREFY_INSTANTIATE(double, I, double)     \
+  RAREFY_INSTANTIATE(Half, I, Half)         \
+  RAREFY_INSTANTIATE(Half, I, float)        \
   RAREFY_INSTANTIATE(BFloat16, I, BFloat16) \
   RAREFY_INSTANTIATE(BFloat16, I, float)
 RAREFY_INSTANTIATE_INDEX(int32_t)
@@ -46,8 +46,7 @@ ffi::Error CsrDotDenseHandler(ffi::ThreadPool pool, ffi::AnyBuffer data, ffi::An
       using I = decltype(index);
       const CsrDense<V, I> a{Data<V>(data),  Data<I>(indices),      nse,
                              Data<V>(dense), dense.dimensions()[0], k};
-      return ParallelCsrDotDense(pool, a, static_cast<const I*>(Data<I>(indptr)), m,
-                                 Data<V>(*out))
+      return ParallelCsrDotDense(pool, a, static_cast<const I*>(Data<I>(indptr)), m, Data<V>(*out))
                  ? ffi::Error::Success()
                  : OutOfMemory();
     });

@@ -21,8 +21,7 @@ template <typename Body>
 void ParallelRanges(ffi::ThreadPool& pool, int64_t size, double nanoseconds, const Body& body) {
   const int64_t parts = std::min(size, PartsFor(pool, nanoseconds));
   if (parts <= 1) return body(int64_t{0}, size);
-  ParallelParts(pool, parts,
-                [&](int64_t p) { body(size * p / parts, size * (p + 1) / parts); });
+  ParallelParts(pool, parts, [&](int64_t p) { body(size * p / parts, size * (p + 1) / parts); });
 }
 
 // Row r such that about part / parts of the entries come before it.
@@ -35,9 +34,9 @@ int64_t RowBound(const CsrTDense<V, I>& a, int64_t m, int64_t part, int64_t part
   return std::lower_bound(a.indptr, a.indptr + m, target) - a.indptr;
 }
 
-// Adds up entries where they fall. Where there are several entries to a column, ranges of rows go to
-// tables of their own, which are added in order. The number of tables follows from the sizes alone,
-// and with it the bits.
+// Adds up entries where they fall. Where there are several entries to a column, ranges of rows go
+// to tables of their own, which are added in order. The number of tables follows from the sizes
+// alone, and with it the bits.
 template <typename V, typename I>
 bool DotByScatter(ffi::ThreadPool& pool, const CsrTDense<V, I>& a, int64_t m, V* out) {
   using A = Accumulator<V>;
@@ -45,8 +44,7 @@ bool DotByScatter(ffi::ThreadPool& pool, const CsrTDense<V, I>& a, int64_t m, V*
   const int64_t size = a.n_cols * a.k;
   const int64_t count = std::max<int64_t>(a.End(m - 1) - a.Begin(0), 0);
   // A table costs a pass to clear and one to add, about half a random addition per place.
-  const int64_t tables =
-      count < (1 << 15) ? 1 : std::clamp<int64_t>(count / (2 * a.n_cols), 1, 8);
+  const int64_t tables = count < (1 << 15) ? 1 : std::clamp<int64_t>(count / (2 * a.n_cols), 1, 8);
   const int64_t extra = in_place ? tables - 1 : tables;
   const std::unique_ptr<A[]> scratch(extra == 0 ? nullptr : new (std::nothrow) A[extra * size]);
   if (extra > 0 && !scratch) return false;
@@ -71,20 +69,19 @@ bool DotByScatter(ffi::ThreadPool& pool, const CsrTDense<V, I>& a, int64_t m, V*
     });
   }
   if (tables == 1 && in_place) return true;
-  ParallelRanges(pool, size, clear * static_cast<double>(tables),
-                 [&](int64_t begin, int64_t end) {
-                   const A* first = table(0);
-                   for (int64_t i = begin; i < end; ++i) {
-                     A sum = first[i];
-                     for (int64_t t = 1; t < tables; ++t) sum += table(t)[i];
-                     out[i] = Narrow<V>(sum);
-                   }
-                 });
+  ParallelRanges(pool, size, clear * static_cast<double>(tables), [&](int64_t begin, int64_t end) {
+    const A* first = table(0);
+    for (int64_t i = begin; i < end; ++i) {
+      A sum = first[i];
+      for (int64_t t = 1; t < tables; ++t) sum += table(t)[i];
+      out[i] = Narrow<V>(sum);
+    }
+  });
   return true;
 }
 
-// Sorts the entries by column, then multiplies by the matrix that this gives: each row of the result
-// is written once, and rows of several entries add up in registers.
+// Sorts the entries by column, then multiplies by the matrix that this gives: each row of the
+// result is written once, and rows of several entries add up in registers.
 template <typename V, typename I>
 bool DotByColumns(ffi::ThreadPool& pool, const CsrTDense<V, I>& a, int64_t m, V* out) {
   // More chunks sort on more threads, but each has to count every column.
@@ -136,8 +133,13 @@ ffi::Error CsrTDotDenseHandler(ffi::ThreadPool pool, ffi::AnyBuffer data, ffi::A
     using V = decltype(value);
     return SwitchIndex(indices.element_type(), [&](auto index) {
       using I = decltype(index);
-      const CsrTDense<V, I> a{Data<V>(data), Data<I>(indices), Data<I>(indptr),       nse,
-                              Data<V>(dense), out->dimensions()[0], k};
+      const CsrTDense<V, I> a{Data<V>(data),
+                              Data<I>(indices),
+                              Data<I>(indptr),
+                              nse,
+                              Data<V>(dense),
+                              out->dimensions()[0],
+                              k};
       return Dot(pool, a, m, Data<V>(*out)) ? ffi::Error::Success() : OutOfMemory();
     });
   });

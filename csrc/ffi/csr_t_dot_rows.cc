@@ -20,17 +20,18 @@ template <typename V, typename I>
 ffi::Error Run(ffi::ThreadPool& pool, const V* data, const I* indptr, int64_t m,
                const int32_t* order, const int32_t* starts, int64_t groups, int64_t nse,
                const V* dense, int64_t k, V* out) {
-  const std::unique_ptr<int32_t[]> row_of(new (std::nothrow) int32_t[nse]);
-  if (!row_of) return OutOfMemory();
+  const std::unique_ptr<Entry<V>[]> entries(new (std::nothrow) Entry<V>[nse]);
+  if (!entries) return OutOfMemory();
   // Entries before the first row and after the last have no row.
+  const Entry<V> padding{V{}, static_cast<int32_t>(m)};
   const int64_t first = std::clamp<int64_t>(static_cast<int64_t>(indptr[0]), 0, nse);
   const int64_t last = std::clamp<int64_t>(static_cast<int64_t>(indptr[m]), first, nse);
-  std::fill(row_of.get(), row_of.get() + first, static_cast<int32_t>(m));
-  std::fill(row_of.get() + last, row_of.get() + nse, static_cast<int32_t>(m));
-  ParallelRows(pool, indptr, m, Cost{2.0, 0.3}, [&](int64_t begin, int64_t end) {
-    FillRows(indptr, nse, begin, end, row_of.get());
+  std::fill(entries.get(), entries.get() + first, padding);
+  std::fill(entries.get() + last, entries.get() + nse, padding);
+  ParallelRows(pool, indptr, m, Cost{2.0, 0.5}, [&](int64_t begin, int64_t end) {
+    FillEntries(data, indptr, nse, begin, end, entries.get());
   });
-  const GroupedEntries<V> a{data, row_of.get(), order, nse, dense, m, k};
+  const GroupedEntries<V> a{entries.get(), order, nse, dense, m, k};
   Cost cost = GatherCost(k * int64_t{sizeof(V)});
   cost.entry += 2.0;  // the entry itself is gathered as well
   const bool done = ParallelRowSums<V>(
@@ -47,9 +48,9 @@ ffi::Error Run(ffi::ThreadPool& pool, const V* data, const I* indptr, int64_t m,
 ffi::Error CsrTDotRowsHandler(ffi::ThreadPool pool, ffi::AnyBuffer data, ffi::AnyBuffer indptr,
                               ffi::Buffer<ffi::S32> order, ffi::Buffer<ffi::S32> starts,
                               ffi::AnyBuffer dense, ffi::Result<ffi::AnyBuffer> out) {
-  const int64_t nse = Count(data), m = Count(indptr) - 1, groups = static_cast<int64_t>(starts.element_count()) - 1;
+  const int64_t nse = Count(data), m = Count(indptr) - 1, groups = Count(starts) - 1;
   const int64_t k = RowSize(dense);
-  if (m < 0 || m > INT32_MAX || groups < 0 || static_cast<int64_t>(order.element_count()) != nse || dense.dimensions()[0] != m ||
+  if (m < 0 || m > INT32_MAX || groups < 0 || Count(order) != nse || dense.dimensions()[0] != m ||
       Count(*out) != groups * k)
     return ffi::Error::InvalidArgument("csr_t_dot_rows: operands do not agree");
   if (Count(*out) == 0) return ffi::Error::Success();

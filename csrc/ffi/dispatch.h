@@ -14,7 +14,8 @@ T* Data(xla::ffi::AnyBuffer buffer) {
   return static_cast<T*>(buffer.untyped_data());
 }
 
-inline int64_t Count(xla::ffi::AnyBuffer buffer) {
+template <typename Buffer>
+int64_t Count(const Buffer& buffer) {
   return static_cast<int64_t>(buffer.element_count());
 }
 

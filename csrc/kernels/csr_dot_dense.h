@@ -11,9 +11,9 @@
 
 namespace rarefy {
 
-// A row with more entries than this is the sum of its segments of this many entries, each summed from
-// zero and added in order. So segments can run on several threads, and as they follow from the row
-// alone, neither threads nor the other rows of a matrix change the bits of a row.
+// A row with more entries than this is the sum of its segments of this many entries, each summed
+// from zero and added in order. So segments can run on several threads, and as they follow from the
+// row alone, neither threads nor the other rows of a matrix change the bits of a row.
 constexpr int64_t kSegment = 4096;
 
 // The operands of the product.
@@ -118,8 +118,8 @@ RAREFY_INLINE Accumulator<V> SumScalars(const CsrDense<V, I>& a, int64_t begin, 
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-// out[r, :] = sum over e in [indptr[r], indptr[r + 1]) of data[e - base] * dense[indices[e - base], :]
-// for r in [row_begin, row_end).
+// out[r, :] = sum over e in [indptr[r], indptr[r + 1]) of data[e - base] * dense[indices[e - base],
+// :] for r in [row_begin, row_end).
 //
 //   indptr  (rows + 1)  non-decreasing; positions are cut to [base, base + nse]
 //   base                the position that data[0] stands for
@@ -127,7 +127,8 @@ RAREFY_INLINE Accumulator<V> SumScalars(const CsrDense<V, I>& a, int64_t begin, 
 //                       for the given rows only; must not alias the inputs
 //   skipped             set to 1 when a row has more than kSegment entries: such rows are left out
 //
-// Cost O(entries * k). Entries of a row are added in storage order (a vector: in four sums in turn).
+// Cost O(entries * k). Entries of a row are added in storage order (a vector: in four sums in
+// turn).
 template <typename V, typename I, typename Out = V>
 struct CsrDotDense {
   static RAREFY_INLINE void Run(const CsrDense<V, I>& a, const I* indptr, int64_t base,

@@ -18,8 +18,8 @@ RAREFY_INLINE T SumLanes(const Vector<T>& v) {
   return (half[0] + half[2]) + (half[1] + half[3]);
 }
 
-// The inner product of x and y, k values each. Four vectors of sums in turn: one would wait for each
-// addition before the next.
+// The inner product of x and y, k values each. Four vectors of sums in turn: one would wait for
+// each addition before the next.
 template <typename V>
 RAREFY_INLINE Accumulator<V> Dot(const V* x, const V* y, int64_t k) {
   using A = Accumulator<V>;
@@ -40,9 +40,9 @@ RAREFY_INLINE Accumulator<V> Dot(const V* x, const V* y, int64_t k) {
   return total;
 }
 
-// out[e] = lhs[r, :] . rhs[indices[e], :] for the entries e in [begin, end), where r is the row of e.
-// Entries before indptr[0] or from indptr[m] on, and those with a column outside [0, n), are padding
-// and give zero.
+// out[e] = lhs[r, :] . rhs[indices[e], :] for the entries e in [begin, end), where r is the row of
+// e. Entries before indptr[0] or from indptr[m] on, and those with a column outside [0, n), are
+// padding and give zero.
 //
 //   indices  (nse)     the column of each entry; any order, repeats allowed
 //   indptr   (m + 1)   non-decreasing

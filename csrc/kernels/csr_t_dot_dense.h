@@ -37,8 +37,8 @@ struct CsrTDense {
   }
 };
 
-// out[indices[e], :] += data[e] * dense[r, :] for the entries e of the rows r in [row_begin, row_end),
-// in storage order.
+// out[indices[e], :] += data[e] * dense[r, :] for the entries e of the rows r in [row_begin,
+// row_end), in storage order.
 //
 //   out  (n_cols, k) accumulators, row-major; must not alias the inputs
 //

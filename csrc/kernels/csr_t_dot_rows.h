@@ -10,29 +10,36 @@
 
 namespace rarefy {
 
-// Writes the row of every entry of the rows [row_begin, row_end).
+// An entry with its row: side by side, so that reading entries out of order misses the cache once.
+template <typename V>
+struct Entry {
+  V value;
+  int32_t row;
+};
+
+// Writes the entries of the rows [row_begin, row_end).
 //
-//   indptr  (m + 1)  non-decreasing; positions are cut to [0, nse]
-//   row_of  (nse)    entries of other rows, or of none, are left as they are
-template <typename I>
-void FillRows(const I* indptr, int64_t nse, int64_t row_begin, int64_t row_end, int32_t* row_of) {
+//   data     (nse)    values
+//   indptr   (m + 1)  non-decreasing; positions are cut to [0, nse]
+//   entries  (nse)    entries of other rows, or of none, are left as they are
+template <typename V, typename I>
+void FillEntries(const V* data, const I* indptr, int64_t nse, int64_t row_begin, int64_t row_end,
+                 Entry<V>* entries) {
   for (int64_t r = row_begin; r < row_end; ++r) {
     const int64_t begin = std::max<int64_t>(static_cast<int64_t>(indptr[r]), 0);
     const int64_t end = std::min<int64_t>(static_cast<int64_t>(indptr[r + 1]), nse);
-    for (int64_t e = begin; e < end; ++e) row_of[e] = static_cast<int32_t>(r);
+    for (int64_t e = begin; e < end; ++e) entries[e] = {data[e], static_cast<int32_t>(r)};
   }
 }
 
 // Entries in the order of their groups; m is less than 2^31.
 //
-//   data    (nse)  values
-//   row_of  (nse)  the row of each entry, m for an entry of no row
-//   order   (nse)  the entries, group by group; a number outside [0, nse) is padding
-//   dense   (m, k) row-major
+//   entries  (nse)  those of no row say row m
+//   order    (nse)  the entries, group by group; a number outside [0, nse) is padding
+//   dense    (m, k) row-major
 template <typename V>
 struct GroupedEntries {
-  const V* data;
-  const int32_t* row_of;
+  const Entry<V>* entries;
   const int32_t* order;
   int64_t nse;
   const V* dense;
@@ -45,24 +52,26 @@ template <typename V>
 class Tile {
  public:
   CsrDense<V, int32_t> Fill(const GroupedEntries<V>& a, int64_t begin, int64_t end) {
+    const Entry<V> padding{V{}, static_cast<int32_t>(a.m)};
     for (int64_t j = begin; j < end; ++j) {
       const int64_t e = a.order[j];
       const bool real = static_cast<uint64_t>(e) < static_cast<uint64_t>(a.nse);
-      weights_[j - begin] = real ? a.data[e] : V{};
-      rows_[j - begin] = real ? a.row_of[e] : static_cast<int32_t>(a.m);
+      const Entry<V> entry = real ? a.entries[e] : padding;
+      values_[j - begin] = entry.value;
+      rows_[j - begin] = entry.row;
     }
-    return {weights_, rows_, end - begin, a.dense, a.m, a.k};
+    return {values_, rows_, end - begin, a.dense, a.m, a.k};
   }
 
  private:
   // 24 to 48 KiB on the stack, in the second-level cache: the entries are gathered here with many
   // loads in flight and read again at once. The pool's threads have stacks of megabytes.
-  V weights_[kSegment];
+  V values_[kSegment];
   int32_t rows_[kSegment];
 };
 
-// out[i, :] = sum over j in [starts[i], starts[i + 1]) of data[order[j]] * dense[row_of[order[j]], :]
-// for i in [group_begin, group_end).
+// out[i, :] = sum over j in [starts[i], starts[i + 1]) of value * dense[row, :] of the entry
+// order[j], for i in [group_begin, group_end).
 //
 //   starts   (groups + 1)  non-decreasing; positions are cut to [0, nse]
 //   out      (groups, k)   row-major, written for the given groups only

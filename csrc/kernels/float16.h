@@ -1,7 +1,8 @@
 // The 16-bit floats as storage: two bytes in memory, float in arithmetic.
 //
-// Plain integer arithmetic, so that every compiler vectorises it and no instruction set is required.
-// Nothing here relies on subnormal floats: XLA runs its threads with flush-to-zero switched on.
+// Plain integer arithmetic, so that every compiler vectorises it and no instruction set is
+// required. Nothing here relies on subnormal floats: XLA runs its threads with flush-to-zero
+// switched on.
 #pragma once
 
 #include <cstdint>
@@ -49,8 +50,8 @@ RAREFY_INLINE Real WidenHalf(const Word& half) {
   const Word special = fraction | (255u << 23);  // infinity and NaN
   const Word is_subnormal = Word{} - ((magnitude - 0x0400u) >> 31);
   const Word is_special = Word{} - ((0x7bffu - magnitude) >> 31);
-  const Word bits = (subnormal & is_subnormal) | (special & is_special) |
-                    (normal & ~(is_subnormal | is_special));
+  const Word bits =
+      (subnormal & is_subnormal) | (special & is_special) | (normal & ~(is_subnormal | is_special));
   return BitCast<Real>(bits | ((half & 0x8000u) << 16));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <thread>
 #include <vector>
@@ -89,7 +90,7 @@ template <typename Id>
 void GroupsDoNotDependOnParts(std::mt19937_64& random) {
   for (const int64_t n_rows : {int64_t{0}, int64_t{1}, int64_t{7}, int64_t{5000}, int64_t{1} << 30,
                                static_cast<int64_t>(std::numeric_limits<Id>::max())}) {
-    for (const size_t nse : {0u, 1u, 5u, 100u, 3000u}) {
+    for (const size_t nse : {0u, 1u, 100u, 3000u}) {
       std::vector<Id> ids(nse);
       for (Id& id : ids) {
         const uint64_t draw = random();
@@ -98,9 +99,9 @@ void GroupsDoNotDependOnParts(std::mt19937_64& random) {
         if (draw % 16 == 1 && nse > 0) id = ids[0];
       }
       for (const int64_t capacity : {int64_t{0}, int64_t{3}, static_cast<int64_t>(nse)}) {
-        for (const int64_t limit : {int64_t{-1}, static_cast<int64_t>(nse / 2), int64_t{99999}}) {
+        for (const int64_t limit : {static_cast<int64_t>(nse / 2) - 1, int64_t{99999}}) {
           const Groups<Id> expected = Expected(ids, limit, n_rows, capacity);
-          for (const int64_t parts : {0, 1, 2, 3, 7, 16, 40})
+          for (const int64_t parts : {0, 1, 2, 3, 40})
             CHECK(Grouped(ids, limit, n_rows, capacity, parts) == expected);
         }
       }
@@ -159,7 +160,7 @@ void RowsOfAnyWidthAreTaken() {
     CHECK(std::equal(row(out, 0), row(out, 1), row(table, 2)));
     CHECK(std::equal(row(out, 2), row(out, 3), row(table, 0)));
     CHECK(std::count(row(out, 1), row(out, 2), 0) == bytes);
-    CHECK(std::count(row(out, 3), out.end(), 0) == bytes);
+    CHECK(std::count(row(out, 3), out.cend(), 0) == bytes);
   }
 }
 

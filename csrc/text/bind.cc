@@ -301,7 +301,8 @@ void BindRows(nb::module_& m) {
             }
             return ToTuple(result, begin);
           },
-          nb::arg("text"), nb::arg("begin"), nb::arg("end"), nb::arg("format"), nb::arg("plan"),
+          nb::arg("text").noconvert(), nb::arg("begin"), nb::arg("end"), nb::arg("format"),
+          nb::arg("plan"),
           "Appends the rows of text[begin:end]. Returns (newlines, bad lines, reports).")
       .def("take", &Take, nb::arg("format"), "Hands the rows over as arrays and is empty again.");
 }
@@ -321,7 +322,8 @@ void BindScan(nb::module_& m) {
             }
             return ToTuple(result, begin);
           },
-          nb::arg("text"), nb::arg("begin"), nb::arg("end"), nb::arg("format"), nb::arg("plan"),
+          nb::arg("text").noconvert(), nb::arg("begin"), nb::arg("end"), nb::arg("format"),
+          nb::arg("plan"),
           "Adds the facts about text[begin:end]. Returns (newlines, bad lines, reports).")
       .def("facts", &ToDict);
 }
@@ -353,8 +355,9 @@ void BindText(nb::module_& m) {
         if (!form.found) return std::nullopt;
         return std::tuple(form.labelled, form.qid);
       },
-      nb::arg("text"), nb::arg("begin"), nb::arg("end"), nb::arg("labels"), nb::arg("format"),
-      nb::arg("skip_bad"), "(labelled, qid) of the first row, None if there is no row.");
+      nb::arg("text").noconvert(), nb::arg("begin"), nb::arg("end"), nb::arg("labels"),
+      nb::arg("format"), nb::arg("skip_bad"),
+      "(labelled, qid) of the first row, None if there is no row.");
   text.def(
       "count_rows",
       [](const Vector<uint8_t>& array, int64_t begin, int64_t end) {
@@ -362,7 +365,7 @@ void BindText(nb::module_& m) {
         nb::gil_scoped_release released;
         return CountRows(range.text, range.size);
       },
-      nb::arg("text"), nb::arg("begin"), nb::arg("end"));
+      nb::arg("text").noconvert(), nb::arg("begin"), nb::arg("end"));
   text.def(
       "count_newlines",
       [](const Vector<uint8_t>& array, int64_t begin, int64_t end) {
@@ -370,7 +373,7 @@ void BindText(nb::module_& m) {
         nb::gil_scoped_release released;
         return CountBytes<false>(range.text, range.text + range.size).newlines;
       },
-      nb::arg("text"), nb::arg("begin"), nb::arg("end"));
+      nb::arg("text").noconvert(), nb::arg("begin"), nb::arg("end"));
   text.def(
       "find_newline",
       [](const Vector<uint8_t>& array, int64_t begin, int64_t end) -> int64_t {
@@ -378,7 +381,8 @@ void BindText(nb::module_& m) {
         const void* const at = std::memchr(range.text, '\n', static_cast<size_t>(range.size));
         return at == nullptr ? -1 : begin + (static_cast<const char*>(at) - range.text);
       },
-      nb::arg("text"), nb::arg("begin"), nb::arg("end"), "The first newline, -1 if there is none.");
+      nb::arg("text").noconvert(), nb::arg("begin"), nb::arg("end"),
+      "The first newline, -1 if there is none.");
   text.def(
       "find_last_newline",
       [](const Vector<uint8_t>& array, int64_t begin, int64_t end) -> int64_t {
@@ -388,7 +392,8 @@ void BindText(nb::module_& m) {
         }
         return -1;
       },
-      nb::arg("text"), nb::arg("begin"), nb::arg("end"), "The last newline, -1 if there is none.");
+      nb::arg("text").noconvert(), nb::arg("begin"), nb::arg("end"),
+      "The last newline, -1 if there is none.");
   text.def(
       "permutation",
       [](int64_t count, uint64_t seed) {

@@ -22,9 +22,8 @@ def test_the_new_content_appears_at_the_end(tmp_path):
 def test_the_old_content_stays_after_an_exception(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")
-    with pytest.raises(KeyError), replacing(path) as file:
-        file.write(b"new")
-        raise KeyError
+    with pytest.raises(TypeError), replacing(path) as file:
+        file.write("not bytes")
     assert path.read_text() == "old" and os.listdir(tmp_path) == ["file"]
 
 

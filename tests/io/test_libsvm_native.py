@@ -75,8 +75,8 @@ def test_written_arrays_are_checked_at_the_border():
     for name in ("labels", "weights", "qid"):
         with pytest.raises(ValueError):
             _text.write_rows(indptr, indices, data, **{**more, name: np.ones(2)})
+    lists = {"label_indptr": np.array([0, 3]), "label_ids": np.array([1])}
     with pytest.raises(ValueError):
-        lists = {"label_indptr": np.array([0, 3]), "label_ids": np.array([1])}
         _text.write_rows(indptr, indices, data, **{**more, **lists})
     with pytest.raises(TypeError):
         _text.write_rows(indptr, indices, data.astype(np.float16), **more)

@@ -24,7 +24,7 @@ def test_facts_worked_out_by_hand():
     assert found.labelled and not found.has_qid and not found.multilabel
     assert found.index_base == 1 and found.n_features() == 9 and found.n_features(0) == 10
     assert found.density == 5 / (4 * 9)
-    assert found.text_bytes == 52 and found.bad_lines.count == 0
+    assert found.text_bytes == 48 and found.bad_lines.count == 0
 
 
 def test_an_empty_input():

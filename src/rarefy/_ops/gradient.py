@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 
 from rarefy._ops.places import rows_at, rows_of, sample, with_data
-from rarefy._ops.storage import Value, convert, fit, stype_of, to_dense
+from rarefy._ops.storage import SType, Value, convert, fit, stype_of, to_dense
 from rarefy.sparse import BCOO, BCSR
 from rarefy.sparse._row_sparse import add_row_sparse
 
@@ -61,7 +61,7 @@ def pull_back(
             values[i] = with_data(values[i], d)
         return tuple(getattr(r, "data", r) for r in fn(*values))
 
-    out_data = tuple(getattr(c, "data", c) for c in cotangents)
+    out_data: tuple[Any, ...] = tuple(getattr(c, "data", c) for c in cotangents)
     primals, vjp = jax.vjp(through, *(leaves[i] for i in needed))
     out_data = tuple(
         c.astype(p.dtype).reshape(p.shape) for c, p in zip(out_data, primals, strict=True)
@@ -83,6 +83,6 @@ def add(a: Value | None, b: Value | None) -> Value | None:
     return to_dense(a) + to_dense(b)
 
 
-def as_stype(cotangent: Value, stype: str) -> Value:
+def as_stype(cotangent: Value, stype: SType) -> Value:
     """Converts a cotangent to the storage type of the buffer it goes to."""
     return cotangent if stype_of(cotangent) == stype else convert(cotangent, stype)

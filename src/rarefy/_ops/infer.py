@@ -63,8 +63,10 @@ def infer(op: Operator, signature: Signature, params: dict[str, Any]) -> Plan:
 
 
 @cache
-def _sparse_plan(op: Operator, signature: Signature, rule: Rule, out) -> Plan:
-    return Plan(op, signature, rule, False, (out,) if isinstance(out, str) else tuple(out))
+def _sparse_plan(
+    op: Operator, signature: Signature, rule: Rule, out: SType | tuple[SType, ...]
+) -> Plan:
+    return Plan(op, signature, rule, False, out if isinstance(out, tuple) else (out,))
 
 
 @cache

@@ -18,6 +18,7 @@ Value = jax.Array | BCSR | BCOO
 """What a cell holds and an operator works on: a dense array, a csr or a row_sparse value."""
 
 STYPES: tuple[SType, ...] = ("default", "csr", "row_sparse")
+SPARSE: tuple[SType, ...] = ("csr", "row_sparse")
 
 
 def stype_of(value: Value) -> SType:

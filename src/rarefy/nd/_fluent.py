@@ -32,6 +32,7 @@ def _method(name: str) -> Any:
     def method(self, *args, **kwargs):
         return function(self, *args, **kwargs)
 
+    method: Any = method
     method.__name__ = name
     method.__qualname__ = f"NDArray.{name}"
     method.__doc__ = function.__doc__

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from rarefy import autograd
+from rarefy._ops.defs import OPERATORS
 from rarefy._ops.defs.init import filled
 from rarefy._ops.defs.shape import reshaped
-from rarefy._ops.defs import OPERATORS
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import STYPES, SType, is_traced, stype_of, to_dense, zeros_of
 from rarefy.base import MXNetError
@@ -85,7 +85,7 @@ class NDArray(Fluent, Handle, stype="default"):
     @property
     def grad(self) -> "NDArray | None":
         """The gradient that `backward` writes, after `attach_grad`."""
-        return self._grad
+        return self._grad  # pyright: ignore[reportReturnType] - mark_variables gives arrays
 
     @property
     def T(self) -> "NDArray":
@@ -378,7 +378,7 @@ class NDArray(Fluent, Handle, stype="default"):
                     f"a {value.stype} array cannot be assigned to a dense one; use copyto, or "
                     "tostype('default')"
                 )
-            given = value._value
+            given: Any = value._value
         else:
             given = _host_array(value, dtype)
         if given.shape != shape:

@@ -122,10 +122,11 @@ class BaseSparseNDArray(NDArray):
             if given.dtype != mine.dtype:
                 given = given.astype(mine.dtype)
             new = convert(given, self.stype)
-        kept = isinstance(value, NDArray) and new is value._value
-        self._store(new, shared=kept)
-        if kept:
+        if isinstance(value, NDArray) and new is value._value:
             value._cell.shared = True
+            self._store(new, shared=True)
+        else:
+            self._store(new)
 
     def _filled(self, value) -> Any:
         raise NotImplementedError

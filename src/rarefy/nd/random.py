@@ -6,7 +6,6 @@ from rarefy._ops.defs import OPERATORS
 from rarefy._ops.render import normal as _normal
 from rarefy.context import Context
 from rarefy.nd._create import as_shape, at
-from rarefy.nd._handle import Handle
 from rarefy.nd._invoke import invoke
 from rarefy.nd._ndarray import NDArray
 
@@ -22,13 +21,13 @@ def _drawn(name: str, shape: Any, dtype: Any, ctx: Context | None, out: Any, **p
 
 def _spread(name: str, scales, shape: Any, dtype: Any, ctx: Context | None, out: Any) -> NDArray:
     """Draws with parameters that are arrays: a standard draw for each, scaled by `scales`."""
-    first = next(s for s in scales.values() if isinstance(s, Handle))
+    first = next(s for s in scales.values() if isinstance(s, NDArray))
     extra = () if shape is None else as_shape(shape)
     whole = (*first.shape, *extra)
     standard = _drawn(name, whole, dtype or first.dtype, ctx, None, **_STANDARD[name])
 
     def aligned(p):
-        if not isinstance(p, Handle):
+        if not isinstance(p, NDArray):
             return p
         return p.reshape((*p.shape, *(1,) * len(extra)))
 
@@ -47,7 +46,7 @@ _STANDARD = {
 }
 
 
-def uniform(low=0, high=1, shape=None, dtype=None, ctx=None, out=None, **kwargs) -> NDArray:
+def uniform(low: Any = 0, high: Any = 1, shape=None, dtype=None, ctx=None, out=None, **kwargs) -> NDArray:
     """Draws from the uniform distribution over `[low, high)`.
 
     Args:
@@ -58,12 +57,12 @@ def uniform(low=0, high=1, shape=None, dtype=None, ctx=None, out=None, **kwargs)
       out: an array to fill.
       **kwargs: accepted for MXNet's sake.
     """
-    if isinstance(low, Handle) or isinstance(high, Handle):
+    if isinstance(low, NDArray) or isinstance(high, NDArray):
         return _spread("_random_uniform", {"low": low, "high": high}, shape, dtype, ctx, out)
     return _drawn("_random_uniform", shape, dtype, ctx, out, low=float(low), high=float(high))
 
 
-def normal(loc=0, scale=1, shape=None, dtype=None, ctx=None, out=None, **kwargs) -> NDArray:
+def normal(loc: Any = 0, scale: Any = 1, shape=None, dtype=None, ctx=None, out=None, **kwargs) -> NDArray:
     """Draws from the normal distribution.
 
     Args:
@@ -75,7 +74,7 @@ def normal(loc=0, scale=1, shape=None, dtype=None, ctx=None, out=None, **kwargs)
       out: an array to fill.
       **kwargs: accepted for MXNet's sake.
     """
-    if isinstance(loc, Handle) or isinstance(scale, Handle):
+    if isinstance(loc, NDArray) or isinstance(scale, NDArray):
         return _spread("_random_normal", {"loc": loc, "scale": scale}, shape, dtype, ctx, out)
     return _drawn("_random_normal", shape, dtype, ctx, out, loc=float(loc), scale=float(scale))
 

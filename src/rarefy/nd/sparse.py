@@ -9,7 +9,6 @@ from rarefy.nd._arithmetic import SUBTRACT as _SUBTRACT
 from rarefy.nd._create_sparse import ArrayFormatError as ArrayFormatError
 from rarefy.nd._create_sparse import array as array
 from rarefy.nd._create_sparse import csr_matrix as csr_matrix
-from rarefy.nd._create_sparse import csr_of_batch as _from_batch
 from rarefy.nd._create_sparse import empty as empty
 from rarefy.nd._create_sparse import row_sparse_array as row_sparse_array
 from rarefy.nd._create_sparse import zeros as zeros

@@ -84,7 +84,7 @@ def fromdense(
     return _entries.fromdense(mat, nse=nse, **options)
 
 
-def _concrete_count(name: str, mat: jax.Array, n_batch: int, n_dense: int) -> int:
+def _concrete_count(name: str, mat: Any, n_batch: int, n_dense: int) -> int:
     try:
         return _entries.count_nonzero(lax.stop_gradient(mat), n_batch, n_dense)
     except jax.errors.ConcretizationTypeError as error:

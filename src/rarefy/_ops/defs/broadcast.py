@@ -18,7 +18,7 @@ from rarefy._ops.defs._numbers import (
 from rarefy._ops.defs._sparse import negated, toward, unbroadcast
 from rarefy._ops.opdef import Operator, operator
 from rarefy._ops.places import add_to, sample, with_data, with_stored
-from rarefy._ops.storage import fit, to_dense
+from rarefy._ops.storage import SPARSE, fit, to_dense
 from rarefy.sparse._csr import csr_add, csr_multiply
 from rarefy.sparse._row_sparse import add_row_sparse, multiply_row_sparse
 
@@ -127,7 +127,7 @@ def _sums(op: Operator, *, minus: bool) -> None:
         left, right = (unbroadcast(cotangent, v.shape) for v in inputs)
         return toward(want[0], inputs[0], left), toward(want[1], inputs[1], signed(right))
 
-    for stype in ("csr", "row_sparse"):
+    for stype in SPARSE:
         op.gradient(stype, stype)(through)
         op.gradient(stype, "default")(through)
         op.gradient("default", stype)(through)
@@ -214,7 +214,7 @@ def _scaled(op: Operator, stype, fn, *, same_shape: bool) -> None:
             return with_stored(rhs, fn(sample(rhs, lhs), rhs.data).astype(lhs.dtype))
 
 
-for _stype in ("csr", "row_sparse"):
+for _stype in SPARSE:
     _scaled(elemwise_mul, _stype, jnp.multiply, same_shape=True)
 _scaled(broadcast_mul, "csr", jnp.multiply, same_shape=False)
 
@@ -247,7 +247,7 @@ def scatter_elemwise_div(lhs, rhs):
     return divide(lhs, rhs)
 
 
-for _stype in ("csr", "row_sparse"):
+for _stype in SPARSE:
     _scaled(scatter_elemwise_div, _stype, divide, same_shape=False)
 
 

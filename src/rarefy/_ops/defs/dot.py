@@ -1,6 +1,6 @@
 """Products of matrices."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import jax.numpy as jnp
 import numpy as np
@@ -115,7 +115,7 @@ def csr_transpose_dot(csr: BCSR, dense) -> BCOO:
     return _csr_transpose_dot(csr, dense, capacity=slots)
 
 
-def _turned(value, transposed: bool):
+def _turned(value: Any, transposed: bool) -> Any:
     return value.T if transposed and value is not None else value
 
 

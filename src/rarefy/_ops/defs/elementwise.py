@@ -9,13 +9,13 @@ from rarefy._ops.defs._numbers import in_float
 from rarefy._ops.defs._sparse import densified
 from rarefy._ops.opdef import Operator, Scalar, operator
 from rarefy._ops.places import with_data
-from rarefy._ops.storage import Value, empty_csr, empty_row_sparse
+from rarefy._ops.storage import SPARSE, STYPES, SType, Value, empty_csr, empty_row_sparse
 
 
 def keep_zero(op: Operator) -> Operator:
     """Gives an operator of one array that maps zero to zero its sparse rules: it works on what is
     stored, in the same places."""
-    for stype in ("csr", "row_sparse"):
+    for stype in SPARSE:
 
         @op.rule(stype, out=stype)
         def _(data, **params) -> Value:
@@ -28,7 +28,7 @@ def move_zero(op: Operator) -> Operator:
     """Gives an operator of one array that maps zero to something else its sparse rules: the result is
     dense, and only what is stored is computed one by one."""
 
-    for stype in ("csr", "row_sparse"):
+    for stype in SPARSE:
 
         @op.rule(stype, out="default", spreads=True)
         def _(data, **params):
@@ -200,7 +200,7 @@ def _nothing_back(want, inputs, output, cotangent):
 
 for _op in (copy, block_grad, make_loss):
     keep_zero(_op)
-for _stype in ("default", "csr", "row_sparse"):
+for _stype in STYPES:
     block_grad.gradient(_stype)(_nothing_back)
 make_loss.gradient("default")(_ones_back)
 make_loss.gradient("csr")(_ones_back)
@@ -255,11 +255,11 @@ def clip(data, *, a_min: Scalar, a_max: Scalar):
     return jnp.where(data < low, low, jnp.where(data > high, high, data))
 
 
-def _holds_zero(stype):
+def _holds_zero(stype: SType) -> Callable[..., SType | None]:
     return lambda a_min, a_max: stype if a_min <= 0 <= a_max else None
 
 
-for _stype in ("csr", "row_sparse"):
+for _stype in SPARSE:
 
     @clip.rule(_stype, out=_holds_zero(_stype))
     def _(data, *, a_min, a_max):
@@ -281,8 +281,8 @@ def hard_sigmoid(data, *, alpha: Scalar = 0.2, beta: Scalar = 0.5):
     Returns:
       Shape and dtype of `data`, dense.
     """
-    alpha, beta = jnp.asarray(alpha, data.dtype), jnp.asarray(beta, data.dtype)
-    return jnp.clip(alpha * data + beta, 0, 1)
+    slope, offset = jnp.asarray(alpha, data.dtype), jnp.asarray(beta, data.dtype)
+    return jnp.clip(slope * data + offset, 0, 1)
 
 
 @operator("smooth_l1")
@@ -329,7 +329,7 @@ def _(data):
     return empty_row_sparse(data.shape, data.dtype)
 
 
-for _stype in ("default", "csr", "row_sparse"):
+for _stype in STYPES:
     zeros_like.gradient(_stype)(_nothing_back)
 
 

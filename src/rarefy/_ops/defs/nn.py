@@ -1,6 +1,6 @@
 """Layers and their parts: embeddings, dense layers, activations, softmax."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -126,7 +126,7 @@ def row_gradient(ids, rows, n: int) -> BCOO:
 def fully_connected(
     data,
     weight,
-    bias=None,
+    bias: Any = None,
     *,
     num_hidden: int,
     no_bias: bool = False,
@@ -169,7 +169,7 @@ def _check_layer(x, weight, bias, num_hidden: int, no_bias: bool) -> None:
 
 def _layer_rule(*signature):
     @fully_connected.rule(*signature, out="default")
-    def _(data, weight, bias=None, *, num_hidden, no_bias, flatten):
+    def _(data, weight, bias: Any = None, *, num_hidden, no_bias, flatten):
         if signature[0] == "csr":
             _check_layer(data, weight, bias, num_hidden, no_bias)
             out = csr_dot(data, to_dense(weight).T)
@@ -293,7 +293,7 @@ def dropout(
     p: float = 0.5,
     mode: Literal["training", "always"] = "training",
     axes: tuple[int, ...] = (),
-    key=None,
+    key: Any = None,
     training: bool = False,
 ):
     """Sets random elements to zero and scales the others by 1 / (1 - p), in training.

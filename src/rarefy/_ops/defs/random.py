@@ -30,8 +30,8 @@ def random_uniform(
       `shape`, dense.
     """
     wide = _draw_dtype(dtype)
-    low, high = jnp.asarray(low).astype(wide), jnp.asarray(high).astype(wide)
-    return (low + (high - low) * jax.random.uniform(_key(key), shape, wide)).astype(dtype)
+    first, last = jnp.asarray(low).astype(wide), jnp.asarray(high).astype(wide)
+    return (first + (last - first) * jax.random.uniform(_key(key), shape, wide)).astype(dtype)
 
 
 @operator(
@@ -52,8 +52,8 @@ def random_normal(
       `shape`, dense.
     """
     wide = _draw_dtype(dtype)
-    loc, scale = jnp.asarray(loc).astype(wide), jnp.asarray(scale).astype(wide)
-    return (loc + scale * jax.random.normal(_key(key), shape, wide)).astype(dtype)
+    mean, spread = jnp.asarray(loc).astype(wide), jnp.asarray(scale).astype(wide)
+    return (mean + spread * jax.random.normal(_key(key), shape, wide)).astype(dtype)
 
 
 @operator("_random_randint", aliases=("random_randint",), needs_key=True, differentiable=False)
@@ -111,8 +111,8 @@ def random_gamma(
       `shape`, dense.
     """
     wide = _draw_dtype(dtype)
-    alpha, beta = jnp.asarray(alpha).astype(wide), jnp.asarray(beta).astype(wide)
-    return (beta * jax.random.gamma(_key(key), alpha, shape, wide)).astype(dtype)
+    form, factor = jnp.asarray(alpha).astype(wide), jnp.asarray(beta).astype(wide)
+    return (factor * jax.random.gamma(_key(key), form, shape, wide)).astype(dtype)
 
 
 @operator("_random_poisson", aliases=("random_poisson",), needs_key=True, differentiable=False)

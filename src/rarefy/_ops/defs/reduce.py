@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from rarefy._ops.defs._numbers import in_float, is_floating
 from rarefy._ops.opdef import Operator, operator
 from rarefy._ops.places import is_real, row_of_entry, rows_of, with_data, with_stored
+from rarefy._ops.storage import SPARSE
 from rarefy.sparse import BCOO, BCSR
 from rarefy.sparse._csr import csr_sum as _csr_sum
 
@@ -281,7 +282,7 @@ def _root(x):
     return jnp.where(x == 0, jnp.zeros_like(x), jnp.sqrt(safe))
 
 
-for _stype in ("csr", "row_sparse"):
+for _stype in SPARSE:
 
     @norm.rule(_stype, out=lambda axis, **_: "default" if axis in (None, ()) else None)
     def _(data, *, ord, axis, out_dtype, keepdims):

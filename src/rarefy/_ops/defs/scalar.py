@@ -16,6 +16,7 @@ from rarefy._ops.defs._numbers import (
 from rarefy._ops.defs._sparse import densified
 from rarefy._ops.opdef import Operator, Scalar, operator
 from rarefy._ops.places import with_data, with_stored
+from rarefy._ops.storage import SPARSE
 
 
 def _scalar(
@@ -42,7 +43,7 @@ def _scalar(
         "  Shape and dtype of `data`. Sparse storage is kept where zero stays zero.\n"
     )
     op = operator(name, visible="internal", differentiable=differentiable)(meaning)
-    for stype in ("csr", "row_sparse"):
+    for stype in SPARSE:
         _add_rules(op, stype, keeps)
     return op
 
@@ -119,7 +120,7 @@ for _op in (
     _scatter("_scatter_plus_scalar", jnp.add, "x + s"),
     _scatter("_scatter_minus_scalar", jnp.subtract, "x - s"),
 ):
-    for _stype in ("csr", "row_sparse"):
+    for _stype in SPARSE:
 
         @_op.rule(_stype, out=_stype)
         def _(data, *, scalar, op=_op):

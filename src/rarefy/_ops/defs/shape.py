@@ -235,22 +235,21 @@ def _(*data, dim):
     return fit(_concat_csr(data, dim % 2))
 
 
-def _concat_csr(values, dim: int):
+def _concat_csr(values, dim: int) -> BCSR:
     if dim == 0:
         return concat_rows(values)
     rows = values[0].shape[0]
     if any(v.shape[0] != rows for v in values):
         raise ValueError(f"arrays of shapes {[v.shape for v in values]} do not have one height")
     width = sum(v.shape[1] for v in values)
-    total, first = None, 0
-    for value in values:
-        wide = _widened(value, first, width)
-        total = wide if total is None else csr_add(total, wide)
+    total, first = _widened(values[0], 0, width), values[0].shape[1]
+    for value in values[1:]:
+        total = csr_add(total, _widened(value, first, width))
         first += value.shape[1]
     return total
 
 
-def _widened(value, first: int, width: int):
+def _widened(value: BCSR, first: int, width: int) -> BCSR:
     """A csr value among `width` columns, beginning with the column `first`."""
     dtype = index_dtype_for(width, value.nse)
     columns = jnp.where(is_real(value), value.indices.astype(dtype) + first, width).astype(dtype)

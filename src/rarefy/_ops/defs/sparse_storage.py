@@ -5,6 +5,7 @@ from rarefy._ops.defs._sparse import toward
 from rarefy._ops.opdef import operator
 from rarefy._ops.places import rows_at, rows_of, with_data
 from rarefy._ops.storage import (
+    STYPES,
     SType,
     convert,
     count_stored,
@@ -38,21 +39,27 @@ def _stored_as(stype: SType) -> SType:
     return stype
 
 
-for _have, _other in (("csr", "row_sparse"), ("row_sparse", "csr")):
+def _cast_rules(have: SType, other: SType) -> None:
+    def only(stype_asked: SType):
+        return lambda stype: stype if stype == stype_asked else None
 
-    @cast_storage.rule(_have, out=lambda stype: "default" if stype == "default" else None)
+    @cast_storage.rule(have, out=only("default"))
     def _(data, *, stype):
         return to_dense(data)
 
-    @cast_storage.rule(_have, out=lambda stype, have=_have: have if stype == have else None)
+    @cast_storage.rule(have, out=only(have))
     def _(data, *, stype):
         return data
 
-    @cast_storage.rule(_have, out=lambda stype, other=_other: stype if stype == other else None)
-    def _(data, *, stype, have=_have):
+    @cast_storage.rule(have, out=only(other))
+    def _(data, *, stype):
         raise ValueError(
             f"{have} does not convert to {stype}; convert to 'default' first if the dense array fits"
         )
+
+
+_cast_rules("csr", "row_sparse")
+_cast_rules("row_sparse", "csr")
 
 
 @cast_storage.rule("default", out=_stored_as, eager=True)
@@ -64,7 +71,7 @@ def _cast_back(want, inputs, output, cotangent, *, stype):
     return (toward(want[0], inputs[0], cotangent),)
 
 
-for _stype in ("default", "csr", "row_sparse"):
+for _stype in STYPES:
     cast_storage.gradient(_stype)(_cast_back)
 
 
