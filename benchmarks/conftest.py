@@ -1,4 +1,4 @@
-"""What every benchmark shares: waiting for results, and data of a given size.
+"""What every benchmark shares: waiting for results.
 
 A benchmark says in its id what it measures: `test_csr_dot_dense[kernel-20000x100000-50-64]`.
 """
@@ -11,9 +11,7 @@ from typing import Any
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import jax
-import numpy as np
 import pytest
-import scipy.sparse
 
 
 @pytest.fixture
@@ -45,15 +43,3 @@ def _rounds(function: Callable[..., Any], args: tuple) -> dict[str, int]:
     seconds = max(time.perf_counter() - start, 1e-7)
     iterations = max(1, int(2e-4 / seconds))
     return {"iterations": iterations, "rounds": int(min(max(1.0 / (seconds * iterations), 5), 500))}
-
-
-def random_csr(
-    rows: int, columns: int, per_row: int, dtype: Any = np.float32, seed: int = 0
-) -> scipy.sparse.csr_matrix:
-    """A matrix with `per_row` entries in each row, at sorted random columns; int32 indices."""
-    rng = np.random.default_rng(seed)
-    indices = np.sort(rng.integers(0, columns - per_row + 1, (rows, per_row)), axis=1)
-    indices = (indices + np.arange(per_row)).astype(np.int32).reshape(-1)  # sorted, and no repeats
-    data = rng.standard_normal(rows * per_row).astype(dtype)
-    indptr = np.arange(0, rows * per_row + 1, per_row, dtype=np.int32)
-    return scipy.sparse.csr_matrix((data, indices, indptr), shape=(rows, columns))

@@ -27,8 +27,7 @@ from common import (
 
 try:
     import rarefy as rf
-    from rarefy import nd, sparse
-    from rarefy import io
+    from rarefy import io, nd, sparse
     from rarefy.optimizer import TrainStep
     from rarefy.sparse import _csr as csr_functions
     from rarefy.sparse import _row_sparse as row_sparse_functions

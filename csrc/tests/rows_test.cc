@@ -17,13 +17,14 @@
 namespace rarefy {
 namespace {
 
-// Every part on a thread of its own.
+// The first parts on threads of their own.
 struct Threads {
   template <typename Body>
   void operator()(int64_t parts, const Body& body) const {
     std::vector<std::thread> threads;
-    for (int64_t part = 0; part < parts; ++part)
+    for (int64_t part = 0; part < std::min<int64_t>(parts, 3); ++part)
       threads.emplace_back([&body, part] { body(part); });
+    for (int64_t part = 3; part < parts; ++part) body(part);
     for (std::thread& thread : threads) thread.join();
   }
 };
@@ -90,18 +91,18 @@ template <typename Id>
 void GroupsDoNotDependOnParts(std::mt19937_64& random) {
   for (const int64_t n_rows : {int64_t{0}, int64_t{1}, int64_t{7}, int64_t{5000}, int64_t{1} << 30,
                                static_cast<int64_t>(std::numeric_limits<Id>::max())}) {
-    for (const size_t nse : {0u, 1u, 100u, 3000u}) {
+    for (const size_t nse : {0u, 1u, 2000u}) {
       std::vector<Id> ids(nse);
       for (Id& id : ids) {
         const uint64_t draw = random();
         id = static_cast<Id>(draw);  // mostly padding in wide types, some negative
-        if (draw % 4 != 0) id = static_cast<Id>(draw % static_cast<uint64_t>(n_rows + 1));
+        if (draw % 4 != 0) id = static_cast<Id>(draw % (static_cast<uint64_t>(n_rows) + 1));
         if (draw % 16 == 1 && nse > 0) id = ids[0];
       }
       for (const int64_t capacity : {int64_t{0}, int64_t{3}, static_cast<int64_t>(nse)}) {
         for (const int64_t limit : {static_cast<int64_t>(nse / 2) - 1, int64_t{99999}}) {
           const Groups<Id> expected = Expected(ids, limit, n_rows, capacity);
-          for (const int64_t parts : {0, 1, 2, 3, 40})
+          for (const int64_t parts : {1, 2, 3, 40})
             CHECK(Grouped(ids, limit, n_rows, capacity, parts) == expected);
         }
       }

@@ -4,7 +4,19 @@
 `jax.experimental.sparse`.
 """
 
-from rarefy import autograd, base, context, io, nd, optimizer, random, sparse
+from rarefy import (
+    autograd,
+    base,
+    context,
+    initializer,
+    io,
+    lr_scheduler,
+    nd,
+    optimizer,
+    random,
+    sparse,
+)
+from rarefy import initializer as init
 from rarefy import nd as ndarray
 from rarefy._config import config
 from rarefy._version import __version__ as __version__

@@ -135,9 +135,9 @@ def test_constructor_refuses_kinds_and_ranks():
         BCSR((np.ones(1), np.zeros(1, int), np.zeros(4)), shape=(3, 4))
     with pytest.raises(ValueError, match="fewer than"):
         BCSR((np.ones(1), np.zeros(1, int), np.zeros(4, int)), shape=(3,))
-    with pytest.raises(ValueError, match="Invalid data.shape"):
+    with pytest.raises(ValueError, match=r"Invalid data\.shape"):
         BCSR((np.ones(1), np.zeros(1, int), np.array([0, 1])), shape=(1, 2, 2))
-    with pytest.raises(ValueError, match="batch 0|in batch \\(1,\\)"):
+    with pytest.raises(ValueError, match=r"in batch \(1,\)"):
         BCSR(
             (np.ones((2, 1)), np.zeros((2, 1), int), np.array([[0, 1, 1], [0, 1, 0]])),
             shape=(2, 2, 2),

@@ -100,7 +100,7 @@ def test_derivatives_are_those_of_the_dense_meaning(name):
 
     found = jax.tree.leaves(jax.jit(derivatives, static_argnums=0)(sparse))
     expected = jax.tree.leaves(jax.jit(derivatives, static_argnums=0)(dense))
-    names = "value, jvp, grad data, grad dense, hvp data, hvp dense".split(", ")
+    names = ["value", "jvp", "grad data", "grad dense", "hvp data", "hvp dense"]
     for which, ours, theirs in zip(names, found, expected, strict=True):
         assert_allclose(ours, theirs, rtol=1e-4, atol=1e-4, err_msg=which)
 

@@ -1,6 +1,7 @@
 """Cotangents of sparse values: derived pullbacks, conversion and addition."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp

@@ -179,6 +179,12 @@ def make_plan(
       ValueError: the labels do not fit the loss, columns do not fit width or base, or a setting is
         not as it must be.
     """
+    reading = dataclasses.replace(
+        reading,
+        # A run goes on from wherever it is called.
+        train=os.path.abspath(reading.train),
+        valid=None if reading.valid is None else os.path.abspath(reading.valid),
+    )
     problem = pose(found.labels, loss)
     if given.get("model") == "fm" and problem.loss == "softmax":
         raise ValueError(
@@ -217,8 +223,6 @@ def make_plan(
         settings=chosen.as_dict(),
         data={
             **dataclasses.asdict(reading),
-            "train": os.path.abspath(reading.train),
-            "valid": None if reading.valid is None else os.path.abspath(reading.valid),
             "rows": found.rows,
             "stored": found.nnz,
             "text_bytes": found.text_bytes,

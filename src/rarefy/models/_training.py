@@ -1,16 +1,18 @@
 """The loop: epochs over a file, with metrics, checkpoints and a model in a folder."""
 
+import dataclasses
 import math
+import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from rarefy import random
-from rarefy.io import LibSVMReader, RowBatch
+from rarefy.io import LibSVMReader
 from rarefy.models._checkpoint import CHECKPOINT, Checkpoint, Position
 from rarefy.models._files import ModelFileError, sweep, take_array
 from rarefy.models._history import CURVES, HISTORY, Record, draw_curves, write_history
@@ -23,6 +25,18 @@ from rarefy.models._scoring import MAIN_METRIC, evaluate, labels_of, running_met
 # Scores are fetched when so many rows or steps wait: steps then run without pauses between them.
 _FETCH_ROWS = 8192
 _FETCH_STEPS = 256
+
+
+# So many rows are normalized, scaled and encoded at a time.
+_PREPARED_ROWS = 4096
+
+
+class _Batch(NamedTuple):
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray | None
 
 
 class Reporter(Protocol):
@@ -76,8 +90,12 @@ class Training:
         self._clock = time.monotonic() - self.position.seconds
 
     @classmethod
-    def resumed(cls, folder: Path) -> "Training":
+    def resumed(cls, folder: Path, train: str | None = None) -> "Training":
         """Goes on where the last checkpoint of a run stands.
+
+        Args:
+          folder: the run.
+          train: where the training rows are now; by default where they were.
 
         Raises:
           ModelFileError: there is no checkpoint, or it is damaged.
@@ -86,6 +104,9 @@ class Training:
         """
         checkpoint = Checkpoint.load(folder)
         plan = checkpoint.plan
+        if train is not None:
+            moved = dataclasses.replace(plan.reading, train=os.path.abspath(train))
+            plan = checkpoint.plan = dataclasses.replace(plan, reading=moved)
         found = plan.reading.scan()
         if found.fingerprint != plan.fingerprint:
             raise ValueError(
@@ -127,7 +148,7 @@ class Training:
             with closing(self._batches()) as batches:
                 for batch in batches:
                     self._learn(batch)
-                    self.position.row += batch.rows
+                    self.position.row += len(batch.labels)
                     if self._is_due():
                         self._fetch(reporter)
                     stop = should_stop()
@@ -185,22 +206,32 @@ class Training:
         sweep(self._folder, HEADER, TENSORS, CHECKPOINT, HISTORY, CURVES)
         self.plan.header.save(self._folder / HEADER)
 
-    def _batches(self) -> Iterator[RowBatch]:
+    def _batches(self) -> Generator[_Batch]:
+        """The rest of the epoch, cut into batches. Rows are prepared by thousands, as that costs
+        less than batch by batch."""
         settings = self.plan.settings
+        size = settings.batch_size
         # Seeds of different trainings and of different epochs never coincide.
         seed = settings.seed * 1_000_003 + self.position.epoch if settings.shuffle else None
-        return self._reader.epoch(seed, start_row=self.position.row)
+        self._reader.batch_size = size * max(1, _PREPARED_ROWS // size)
+        for rows in self._reader.epoch(seed, start_row=self.position.row):
+            labels = self.plan.problem.encode(labels_of(rows), rows.first_row)
+            x = self.plan.prepare(rows.to_scipy())
+            for start in range(0, rows.rows, size):
+                stop = min(start + size, rows.rows)
+                first, last = x.indptr[start], x.indptr[stop]
+                yield _Batch(
+                    data=x.data[first:last],
+                    indices=x.indices[first:last],
+                    indptr=x.indptr[start : stop + 1] - first,
+                    labels=labels[start:stop],
+                    weights=None if rows.weights is None else rows.weights[start:stop],
+                )
 
-    def _learn(self, batch: RowBatch) -> None:
-        labels = self.plan.problem.encode(labels_of(batch), batch.first_row)
-        x = batch if self._takes_rows_as_they_are else self.plan.prepare(batch.to_scipy())
-        scores = self._network.learn(x, labels, batch.weights)
-        self._pending.append((scores, labels, batch.weights))
-        self._pending_rows += batch.rows
-
-    @property
-    def _takes_rows_as_they_are(self) -> bool:
-        return self.plan.scaling.is_none and self.plan.settings.normalize == "none"
+    def _learn(self, batch: _Batch) -> None:
+        scores = self._network.learn(batch, batch.labels, batch.weights)
+        self._pending.append((scores, batch.labels, batch.weights))
+        self._pending_rows += len(batch.labels)
 
     def _is_due(self) -> bool:
         return self._pending_rows >= _FETCH_ROWS or len(self._pending) >= _FETCH_STEPS

@@ -13,6 +13,7 @@ from rarefy._ops.precision import wide
 from rarefy._ops.storage import Value
 from rarefy.autograd._tape import Leaf, Slot
 from rarefy.nd._handle import Handle
+from rarefy.nd._ndarray import NDArray
 from rarefy.optimizer._optimizer import Optimizer
 
 
@@ -57,7 +58,7 @@ class TrainStep:
         if len(set(map(id, cells))) != len(cells):
             raise ValueError("params: two names are one array; name a shared parameter once")
         self._index = {name: i for i, name in enumerate(self.params)}
-        self.states: dict[str, tuple[Handle, ...]] = {}
+        self.states: dict[str, tuple[NDArray, ...]] = {}
         self._state_of: dict[str, Any] = {}
         for name, param in self._trained.items():
             state = optimizer.create_state(self._index[name], param)
@@ -189,7 +190,7 @@ def _is_trained(name: str, param: Handle) -> bool:
     return leaf.grad_req == "write"
 
 
-def _flat(state: Any) -> tuple[Handle, ...]:
+def _flat(state: Any) -> tuple[NDArray, ...]:
     if state is None:
         return ()
     if isinstance(state, list | tuple):
