@@ -41,7 +41,9 @@ def test_named_rows_follow_the_formula_and_others_keep_their_bits(rng, rule, dty
     for old, new, right in zip(tables, out, expected, strict=True):
         assert new.dtype == dtype
         tolerance = TOLERANCE[dtype]
-        np.testing.assert_allclose(np.asarray(new, np.float64), right, rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(
+            np.asarray(new, np.float64), right, rtol=tolerance, atol=tolerance
+        )
         np.testing.assert_array_equal(
             _bits(new)[[1, 2, 5, 6, 7, 8, 9, 10]], _bits(old)[[1, 2, 5, 6, 7, 8, 9, 10]]
         )
@@ -119,6 +121,18 @@ def test_memory_is_that_of_the_rows_when_donated_and_one_copy_when_not(rng):
             99 if donated else size + 99
         )
         assert memory.temp_size_in_bytes < 1000
+
+
+def test_a_loop_carries_the_tables_without_a_copy(rng):
+    def epoch(tables, batches):
+        def step(tables, rows):
+            return rows_update("adam", tables, rows, jnp.ones((3, 8)), _hyper("adam")), rows[0]
+
+        return jax.lax.scan(step, tables, batches)
+
+    tables, batches = _tables(rng, "adam", (1000, 8)), np.zeros((5, 3), np.int32)
+    memory = jax.jit(epoch, donate_argnums=0).lower(tables, batches).compile().memory_analysis()
+    assert memory.temp_size_in_bytes < tables[0].nbytes / 2
 
 
 def test_operands_that_were_not_donated_are_kept(rng):

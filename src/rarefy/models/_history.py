@@ -3,7 +3,7 @@
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rarefy.io import replacing
@@ -32,8 +32,17 @@ def _field(value: float | int | None) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def draw_curves(folder: Path, title: str, history: Sequence[Record]) -> None:
-    """Draws `curves.png`: each metric over the epochs, training and validation in one panel."""
+def draw_curves(
+    folder: Path, title: str, history: Sequence[Record], best: Mapping[str, float]
+) -> None:
+    """Draws `curves.png`: each metric over the epochs, training and validation in one panel.
+
+    Args:
+      folder: where to.
+      title: above the panels.
+      history: a record for each epoch, at least one.
+      best: by metric, the best value that can be reached, drawn as a line.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.ticker import MaxNLocator
@@ -49,6 +58,8 @@ def draw_curves(folder: Path, title: str, history: Sequence[Record]) -> None:
             if f"{part}_{name}" in history[0]:
                 values = [record.get(f"{part}_{name}", math.nan) for record in history]
                 axes.plot(epochs, values, marker="o", markersize=3, color=color, label=_LABEL[part])
+        if name in best:
+            axes.axhline(best[name], color="#228833", linestyle="--", label="best possible")
         axes.set_title(name.replace("_", " "), fontsize=10)
         axes.set_xlabel("epoch", fontsize=9)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))

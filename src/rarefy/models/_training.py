@@ -4,7 +4,7 @@ import dataclasses
 import math
 import os
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -189,13 +189,20 @@ class Training:
             metrics={name: metric.state_dict() for name, metric in self._metrics.items()},
         ).save(self._folder)
 
-    def draw(self) -> Path | None:
-        """Draws `curves.png` and returns its path; None before the end of the first epoch."""
+    def draw(self, best: Mapping[str, float] | None = None) -> Path | None:
+        """Draws `curves.png`.
+
+        Args:
+          best: by metric, the best value that can be reached, if it is known.
+
+        Returns:
+          The path; None before the end of the first epoch.
+        """
         if not self.position.history:
             return None
         header = self.plan.header
         title = f"{Path(str(header.data['train'])).name}: {header.kind}, {header.loss}"
-        draw_curves(self._folder, title, self.position.history)
+        draw_curves(self._folder, title, self.position.history, best or {})
         return self._folder / CURVES
 
     def _start(self) -> None:
