@@ -15,8 +15,8 @@ namespace {
 
 // Smaller pieces cost the allocator little, larger ones are not worth holding on to.
 constexpr int64_t kLeastKept = 1 << 17;
-constexpr int64_t kMostKept = 1 << 26;
-constexpr int64_t kMostKeptTogether = 1 << 27;
+constexpr int64_t kMostKept = 1 << 24;
+constexpr int64_t kMostKeptTogether = 1 << 25;
 constexpr size_t kMostPieces = 64;
 
 struct Piece {

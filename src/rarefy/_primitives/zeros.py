@@ -2,6 +2,7 @@
 
 import jax
 from jax import numpy as jnp
+from jax.core import ShapedArray
 
 from rarefy._primitives._define import PRIMITIVES, Form, define, public
 
@@ -31,7 +32,7 @@ def _zeros_xla(*, shape, dtype):
 
 
 def _zeros_abstract(*, shape, dtype):
-    return jax.core.ShapedArray(shape, dtype)
+    return ShapedArray(shape, dtype)
 
 
 zeros_p = define("zeros", abstract=_zeros_abstract, xla=_zeros_xla)

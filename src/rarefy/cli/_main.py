@@ -6,7 +6,6 @@ import click
 
 from rarefy._version import __version__
 from rarefy.cli._demo import demo
-from rarefy.cli._demo import demo
 from rarefy.cli._errors import debug_option, guarded
 from rarefy.cli._eval import evaluate_run
 from rarefy.cli._inspect import inspect
