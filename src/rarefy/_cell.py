@@ -37,16 +37,29 @@ class Cell:
           TraceError: the cell was made outside the running trace. The value would be a tracer that
             outlives its trace.
         """
-        trace = get_opaque_trace_state(convention="nnx")
+        self._check(get_opaque_trace_state(convention="nnx"))
+        self.value = value
+        self.version += 1
+        self.shared = shared
+
+    def _check(self, trace: Any) -> None:
         if trace != self._trace:
             raise TraceError(
                 "an array made outside a compiled function cannot be changed inside it, as the new "
                 "value exists only while the function is traced; return the new value, or make the "
                 "array a parameter of the compiled step"
             )
-        self.value = value
-        self.version += 1
-        self.shared = shared
+
+
+def store_all(cells: Iterable[Cell], values: Iterable[Value]) -> None:
+    """Stores a value in each cell, as `Cell.store` does, asking only once which trace is running."""
+    trace = get_opaque_trace_state(convention="nnx")
+    for cell, value in zip(cells, values, strict=True):
+        if cell._trace is not trace:
+            cell._check(trace)
+        cell.value = value
+        cell.version += 1
+        cell.shared = False
 
 
 @contextmanager

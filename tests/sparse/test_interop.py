@@ -49,6 +49,14 @@ def test_scipy_keeps_order_repeats_and_flags():
         BCOO.fromdense(np.ones((2, 3)), n_dense=1).to_scipy_sparse()
 
 
+def test_scipy_may_work_in_place():
+    for layout in (BCOO, BCSR):
+        x = layout.fromdense(M)
+        theirs = x.to_scipy_sparse()
+        theirs.data[:] = 7
+        assert_array_equal(x.todense(), M)
+
+
 def test_scipy_padding_is_left_behind():
     entries = awkward_entries((5, 6))
     x = BCOO((entries.data, entries.indices), shape=entries.shape)

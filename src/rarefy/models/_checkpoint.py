@@ -29,6 +29,8 @@ class Position:
       row: rows of the epoch after those that have been learned from.
       seconds: time spent so far.
       history: a record of each finished epoch.
+      trace: `(epochs, value)`: the main metric on the rows just before each point of time, for the
+        picture. Grows to a few hundred points, then neighbours are joined.
       best: smallest main metric on the validation rows so far, and the epoch it came from.
       finished: whether nothing is left to do.
     """
@@ -37,6 +39,7 @@ class Position:
     row: int = 0
     seconds: float = 0.0
     history: list[dict[str, float | int]] = field(default_factory=list)
+    trace: list[list[float]] = field(default_factory=list)
     best: float | None = None
     best_epoch: int = 0
     finished: bool = False
@@ -203,10 +206,20 @@ def _position(path: Path, about: Mapping[str, Any], plan: Plan) -> Position:
             {key: math.nan if value is None else value for key, value in record.items()}
             for record in history
         ],
+        trace=_trace(path, found),
         best=take(path, found, "best", (int, float, type(None)), lambda v: True, "a number"),
         best_epoch=take(path, found, "best_epoch", int, lambda v: v >= 0, "0 or more"),
         finished=take(path, found, "finished", bool, lambda v: True, "true or false"),
     )
+
+
+def _trace(path: Path, found: Mapping[str, Any]) -> list[list[float]]:
+    trace = take(path, found, "trace", list, lambda v: True, "a list")
+    for point in trace:
+        pair = isinstance(point, list) and len(point) == 2
+        if not pair or not all(isinstance(number, int | float) for number in point):
+            raise ModelFileError(path, "field 'trace' must be a list of pairs of numbers")
+    return trace
 
 
 def _without_nan(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -77,6 +77,14 @@ class ColumnScaling:
             (mean[dense] / scale[dense]).astype(np.float32),
         )
 
+    def squared_norm(self, stats: ColumnStats) -> float:
+        """Mean squared norm of the rows of which these are the statistics, after scaling."""
+        squares = stats.squares.copy()
+        squares[self.dense] = 0.0
+        if self.scale is not None:
+            squares /= np.square(self.scale, dtype=np.float64)
+        return float(squares.sum()) / max(stats.rows, 1) + len(self.dense)
+
     @property
     def is_none(self) -> bool:
         """Whether all columns stay as they are."""

@@ -32,8 +32,20 @@ def _field(value: float | int | None) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
+def add_to_trace(trace: list[list[float]], epochs: float, value: float) -> None:
+    """Adds a point to a trace; one that has grown long gets half as many points."""
+    trace.append([epochs, value])
+    if len(trace) > _LONGEST_TRACE:
+        pairs = zip(trace[::2], trace[1::2], strict=False)
+        trace[:] = [[b[0], (a[1] + b[1]) / 2] for a, b in pairs]
+
+
 def draw_curves(
-    folder: Path, title: str, history: Sequence[Record], best: Mapping[str, float]
+    folder: Path,
+    title: str,
+    history: Sequence[Record],
+    trace: Sequence[Sequence[float]],
+    best: Mapping[str, float],
 ) -> None:
     """Draws `curves.png`: each metric over the epochs, training and validation in one panel.
 
@@ -41,6 +53,7 @@ def draw_curves(
       folder: where to.
       title: above the panels.
       history: a record for each epoch, at least one.
+      trace: `(epochs, value)` of the first metric within the epochs.
       best: by metric, the best value that can be reached, drawn as a line.
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -54,6 +67,9 @@ def draw_curves(
     epochs = [record["epoch"] for record in history]
     for place, name in enumerate(names):
         axes = figure.add_subplot(1, len(names), place + 1)
+        if place == 0 and len(trace) > 1:
+            at, values = zip(*trace, strict=True)
+            axes.plot(at, values, color="#4477aa", alpha=0.35, linewidth=1)
         for part, color in (("train", "#4477aa"), ("valid", "#ee6677")):
             if f"{part}_{name}" in history[0]:
                 values = [record.get(f"{part}_{name}", math.nan) for record in history]
@@ -72,4 +88,5 @@ def draw_curves(
         figure.savefig(file, format="png")
 
 
+_LONGEST_TRACE = 600
 _LABEL = {"train": "training, before each step", "valid": "validation"}

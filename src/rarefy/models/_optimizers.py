@@ -29,12 +29,10 @@ def make_optimizer(settings: Settings, names: Mapping[int, str], steps: int) -> 
       names: parameter names by index.
       steps: number of updates until the learning rate is zero.
     """
-    common: dict[str, Any] = {"param_idx2name": names}
+    common: dict[str, Any] = {"param_idx2name": names, "learning_rate": settings.lr}
     if settings.schedule == "linear":
         # One more than there are: the rate of the last update is not zero yet.
         common["lr_scheduler"] = PolyScheduler(steps + 1, settings.lr, pwr=1, final_lr=0)
-    else:
-        common["learning_rate"] = settings.lr
     mean = 1.0 / settings.batch_size
     if settings.optimizer == "adagrad":
         optimizer = AdaGrad(eps=1.0, **common)

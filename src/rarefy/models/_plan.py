@@ -197,20 +197,21 @@ def make_plan(
             f"{reading.train}: index 0 occurs, so the columns count from 0 and not from 1"
         )
     columns = max(found.n_features(base), 1) if width is None else width
-    chosen = settings(found.rows, **given)
+    _check_memory(columns, problem.outputs, given)
     reader = reading.reader(columns, base, _LOOK_ROWS)
     look = _Look(ColumnStats(columns))
     for batch in reader.epoch():
         x: Any = batch.to_scipy()
-        look.update(unit_rows(x) if chosen.normalize == "l2" else x, labels_of(batch))
+        look.update(unit_rows(x) if given.get("normalize") == "l2" else x, labels_of(batch))
+    scaling = ColumnScaling.none()
+    if given.get("scaling") != "none":
+        scaling = ColumnScaling.fit(look.stats)
+    if given.get("shuffle") is None:
+        given["shuffle"] = _is_sorted(found, look)
+    chosen = settings(found.rows, problem.loss, scaling.squared_norm(look.stats), **given)
     reader.batch_size = chosen.batch_size
-    if given.get("shuffle") is None and _is_sorted(found, look):
-        chosen = dataclasses.replace(chosen, shuffle=True)
     if problem.loss == "squared":
         problem = _standardized(problem, look)
-    scaling = ColumnScaling.none()
-    if chosen.scaling == "auto":
-        scaling = ColumnScaling.fit(look.stats)
     header = ModelHeader(
         kind=chosen.model,
         loss=problem.loss,
@@ -233,6 +234,24 @@ def make_plan(
     fingerprint = found.fingerprint or ""
     plan = Plan(header, chosen, reading, problem, look.rows, fingerprint, bias, scaling, counts)
     return plan, reader
+
+
+def _check_memory(columns: int, outputs: int, given: Mapping[str, Any]) -> None:
+    """Refuses a width whose tables do not fit into the machine, before it starts to swap.
+
+    Raises:
+      MemoryError: they do not.
+    """
+    factors = (given.get("factors") or 8) if given.get("model") == "fm" else 0
+    # Weights, up to two states and the copies that a checkpoint takes, in float32; the statistics.
+    needed = columns * (6 * 4 * (outputs + factors) + 24)
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > memory:
+        raise MemoryError(
+            f"{columns:,} columns with {outputs + factors} numbers each take about "
+            f"{needed / 2**30:,.0f} GiB in training, and the machine has {memory / 2**30:,.0f}; "
+            "hash or renumber the features, or check the largest index"
+        )
 
 
 def _is_sorted(found: LibSVMScan, look: _Look) -> bool:

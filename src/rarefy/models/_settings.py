@@ -123,7 +123,7 @@ _BOUNDS = {
 }
 
 
-def settings(rows: int, **given: Any) -> Settings:
+def settings(rows: int, loss: str, squared_norm: float, **given: Any) -> Settings:
     """Fills in what is not given.
 
     Found by trying on real sets of 800 to 40,000 rows and on planted click logs of 200,000: AdaGrad
@@ -132,6 +132,8 @@ def settings(rows: int, **given: Any) -> Settings:
 
     Args:
       rows: number of training rows.
+      loss: 'squared', 'logistic' or 'softmax'.
+      squared_norm: mean of the squared norms of the rows as they are trained on.
       **given: settings by name; None is as not given.
 
     Returns:
@@ -144,7 +146,7 @@ def settings(rows: int, **given: Any) -> Settings:
     model = chosen.setdefault("model", "linear")
     optimizer = chosen.setdefault("optimizer", "adagrad")
     defaults = {
-        "lr": _rate(optimizer, rows),
+        "lr": _rate(optimizer, rows, _CURVATURE[loss] * (1.0 + squared_norm)),
         # The state of FTRL has the rate in it.
         "schedule": "constant" if optimizer == "ftrl" else "linear",
         "l1": 0.0,
@@ -168,8 +170,19 @@ def _batch_size(rows: int) -> int:
     return 2 ** min(max(round(math.log2(math.sqrt(max(rows, 1)) / 3)), 4), 10)
 
 
-def _rate(optimizer: str, rows: int) -> float:
-    """Smaller for many rows: features that occur once would be learned by heart."""
-    if optimizer in ("adagrad", "ftrl"):
-        return round(min(max(0.5 * math.sqrt(50_000 / max(rows, 1)), 0.1), 0.5), 3)
-    return {"sgd": 0.5, "adam": 0.01}[optimizer]
+_CURVATURE = {"squared": 1.0, "logistic": 0.25, "softmax": 0.5}
+"""Upper bounds on the second derivative of a loss by a score."""
+
+
+def _rate(optimizer: str, rows: int, curvature: float) -> float:
+    """A learning rate.
+
+    SGD needs one below twice the inverse of the largest curvature, of which the mean one (the trace)
+    is an upper bound. The others scale each coordinate by themselves; theirs are smaller for many
+    rows, or features that occur once would be learned by heart.
+    """
+    if optimizer == "sgd":
+        return float(f"{1.0 / curvature:.2g}")
+    if optimizer == "adam":
+        return 0.01
+    return round(min(max(0.5 * math.sqrt(50_000 / max(rows, 1)), 0.1), 0.5), 3)

@@ -15,7 +15,14 @@ from rarefy import random
 from rarefy.io import LibSVMReader
 from rarefy.models._checkpoint import CHECKPOINT, Checkpoint, Position
 from rarefy.models._files import ModelFileError, sweep, take_array
-from rarefy.models._history import CURVES, HISTORY, Record, draw_curves, write_history
+from rarefy.models._history import (
+    CURVES,
+    HISTORY,
+    Record,
+    add_to_trace,
+    draw_curves,
+    write_history,
+)
 from rarefy.models._model import HEADER, TENSORS, Model
 from rarefy.models._network import Network
 from rarefy.models._optimizers import l2_strengths
@@ -202,7 +209,8 @@ class Training:
             return None
         header = self.plan.header
         title = f"{Path(str(header.data['train'])).name}: {header.kind}, {header.loss}"
-        draw_curves(self._folder, title, self.position.history, best or {})
+        position = self.position
+        draw_curves(self._folder, title, position.history, position.trace, best or {})
         return self._folder / CURVES
 
     def _start(self) -> None:
@@ -263,7 +271,13 @@ class Training:
             scores, labels = (a * problem.scale + problem.center for a in (scores, labels))
         for metric in self._metrics.values():
             metric.update(labels, scores, weights)
-        reporter.learned(rows, self._metrics[MAIN_METRIC[problem.loss]].value())
+        name = MAIN_METRIC[problem.loss]
+        reporter.learned(rows, self._metrics[name].value())
+        window = running_metrics(problem.loss, coarse=True)[name]
+        window.update(labels, scores, weights)
+        if math.isfinite(window.value()):
+            epochs = self.position.epoch + self.position.row / self.plan.rows
+            add_to_trace(self.position.trace, round(epochs, 4), window.value())
 
     def _end_epoch(self) -> Record:
         """Takes stock: metrics, model, history, checkpoint."""

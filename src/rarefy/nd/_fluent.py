@@ -27,12 +27,12 @@ class Fluent:
 
 
 def _method(name: str) -> Any:
-    function = render(OPERATORS[name], name, invoke, module="rarefy.nd")
+    function: Any = render(OPERATORS[name], name, invoke, module="rarefy.nd")
 
-    def method(self, *args, **kwargs):
+    def call(self, *args, **kwargs):
         return function(self, *args, **kwargs)
 
-    method: Any = method
+    method: Any = call
     method.__name__ = name
     method.__qualname__ = f"NDArray.{name}"
     method.__doc__ = function.__doc__

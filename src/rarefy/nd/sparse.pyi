@@ -5,7 +5,6 @@ from typing import Any, Literal
 from rarefy.nd._create_sparse import ArrayFormatError as ArrayFormatError
 from rarefy.nd._create_sparse import array as array
 from rarefy.nd._create_sparse import csr_matrix as csr_matrix
-from rarefy.nd._create_sparse import csr_of_batch
 from rarefy.nd._create_sparse import empty as empty
 from rarefy.nd._create_sparse import row_sparse_array as row_sparse_array
 from rarefy.nd._create_sparse import zeros as zeros
@@ -14,7 +13,6 @@ from rarefy.nd._sparse_array import BaseSparseNDArray as BaseSparseNDArray
 from rarefy.nd._sparse_array import CSRNDArray as CSRNDArray
 from rarefy.nd._sparse_array import RowSparseNDArray as RowSparseNDArray
 
-_from_batch = csr_of_batch
 def add(lhs, rhs) -> Any: ...
 def subtract(lhs, rhs) -> Any: ...
 def multiply(lhs, rhs) -> Any: ...
@@ -350,4 +348,12 @@ def transpose(
     name: Any = None,
 ) -> NDArray: ...
 def trunc(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def where(
+    condition: NDArray,
+    x: NDArray,
+    y: NDArray,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def zeros_like(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...

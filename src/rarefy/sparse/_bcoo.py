@@ -231,6 +231,7 @@ class BCOO(JAXSparse):
                 f"use update_layout(n_batch=0, n_dense=0) first"
             )
         indices, data = np.asarray(self.indices), np.asarray(self.data)
+        # Picking by mask copies, and SciPy works in place.
         real = (indices >= 0).all(axis=1) & (indices < np.asarray(self.shape)).all(axis=1)
         return coo_array((data[real], tuple(indices[real].T)), shape=self.shape)
 

@@ -243,7 +243,8 @@ class BCSR(JAXSparse):
 
         if self.n_batch or self.n_dense:
             raise ValueError(f"to_scipy_sparse: {self!r} has batch or dense dimensions")
-        data, indices, indptr = (np.asarray(b) for b in self._bufs)
+        # SciPy works in place: it gets copies of what JAX may share.
+        data, indices, indptr = (np.array(b) for b in self._bufs)
         data, indices = data[: indptr[-1]], indices[: indptr[-1]]
         real = (indices >= 0) & (indices < self.shape[1])
         if not real.all():

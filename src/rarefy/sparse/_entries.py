@@ -125,6 +125,10 @@ def fromdense(mat, *, nse, n_batch, n_dense, index_dtype):
     batch, sparse = mat.shape[:n_batch], mat.shape[n_batch : mat.ndim - n_dense]
     dense = mat.shape[mat.ndim - n_dense :]
     cells = math.prod(sparse)
+    if 0 in (cells, math.prod(batch)):
+        padding = jnp.asarray(np.asarray(sparse, index_dtype))
+        indices = jnp.broadcast_to(padding, (*batch, nse, len(sparse)))
+        return jnp.zeros((*batch, nse, *dense), mat.dtype), indices
     rank = jnp.cumsum(_occupied(mat, n_batch, n_dense), axis=1, dtype=jnp.int32)
     wanted = lax.iota(jnp.int32, nse) + 1
     cell = jax.vmap(lambda r: jnp.searchsorted(r, wanted, side="left"))(rank)

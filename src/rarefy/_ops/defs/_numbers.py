@@ -44,6 +44,14 @@ def scalar_like(scalar, array) -> jax.Array:
     return scalar.astype(array.dtype)
 
 
+def converted(array, dtype) -> jax.Array:
+    """An array in another dtype; floats beyond a narrow integer type wrap, as in C."""
+    narrow = jnp.issubdtype(dtype, jnp.integer) and jnp.dtype(dtype).itemsize < 4
+    if is_floating(array) and narrow:
+        array = array.astype(jnp.int64)
+    return array.astype(dtype)
+
+
 def in_float(fn: Callable[..., jax.Array]) -> Callable[..., jax.Array]:
     """Makes a function of floats work on integers: computed as floats, cut back to integers."""
 

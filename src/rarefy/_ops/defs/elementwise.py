@@ -5,7 +5,7 @@ from collections.abc import Callable
 import jax
 import jax.numpy as jnp
 
-from rarefy._ops.defs._numbers import in_float
+from rarefy._ops.defs._numbers import converted, in_float
 from rarefy._ops.defs._sparse import densified
 from rarefy._ops.opdef import Operator, Scalar, operator
 from rarefy._ops.places import with_data
@@ -218,7 +218,7 @@ def cast(data, *, dtype: str):
     Returns:
       Shape of `data`, dense.
     """
-    return data.astype(dtype)
+    return converted(data, dtype)
 
 
 @operator("_astype", visible="internal")
@@ -232,7 +232,7 @@ def astype(data, *, dtype: str):
     Returns:
       Shape and storage type of `data`.
     """
-    return data.astype(dtype)
+    return converted(data, dtype)
 
 
 keep_zero(astype)
@@ -248,8 +248,10 @@ def clip(data, *, a_min: Scalar, a_max: Scalar):
       a_max: values above become it.
 
     Returns:
-      Shape and dtype of `data`. Sparse storage is kept where zero lies in the range; else the result
-      is dense.
+      Shape, dtype and storage type of `data`.
+
+    Raises:
+      MXNetError: `data` is sparse and zero lies outside the range.
     """
     low, high = jnp.asarray(a_min).astype(data.dtype), jnp.asarray(a_max).astype(data.dtype)
     return jnp.where(data < low, low, jnp.where(data > high, high, data))
@@ -265,9 +267,12 @@ for _stype in SPARSE:
     def _(data, *, a_min, a_max):
         return with_data(data, clip.fn(data.data, a_min=a_min, a_max=a_max))
 
-    @clip.rule(_stype, out="default", spreads=True)
+    @clip.rule(_stype, out="default")
     def _(data, *, a_min, a_max):
-        return densified(lambda x: clip.fn(x, a_min=a_min, a_max=a_max), data)
+        raise ValueError(
+            "the range does not hold zero, so that the zeros of a sparse array would not stay zero; "
+            "convert with tostype('default')"
+        )
 
 
 @operator("hard_sigmoid")

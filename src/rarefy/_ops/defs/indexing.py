@@ -11,6 +11,7 @@ from rarefy._ops.defs._numbers import require_same_dtype
 from rarefy._ops.defs.nn import row_gradient
 from rarefy._ops.gradient import cotangent_like, pull_back
 from rarefy._ops.opdef import operator
+from rarefy._ops.places import put, sample, with_data
 from rarefy._ops.storage import is_traced, to_dense
 from rarefy.sparse import BCSR
 from rarefy.sparse._capacity import capacity
@@ -186,6 +187,18 @@ def where(condition, x, y):
             raise ValueError(f"condition {condition.shape} must have the shape of x, {x.shape}")
         condition = condition.reshape(-1, *(1,) * (x.ndim - 1))
     return jnp.where(condition != 0, x, y)
+
+
+@where.rule("csr", "default", "default", out="default")
+def _(condition, x, y):
+    """Only the places that the condition stores can take `x`."""
+    require_same_dtype(x, y)
+    if not condition.shape == x.shape == y.shape:
+        raise ValueError(
+            f"condition {condition.shape}, x {x.shape} and y {y.shape} must have one shape"
+        )
+    chosen = jnp.where(condition.data != 0, sample(condition, x), sample(condition, y))
+    return put(y, with_data(condition, chosen))
 
 
 @operator("gather_nd")
