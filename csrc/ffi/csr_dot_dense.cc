@@ -8,24 +8,23 @@
 
 namespace rarefy {
 
-template <typename V, typename I, typename Out>
+template <typename V, typename I>
 void CsrDotDenseRows(const CsrDense<V, I>& a, const I* indptr, int64_t base, int64_t row_begin,
-                     int64_t row_end, Out* out, std::atomic<int>* skipped) {
-  RunBest<CsrDotDense<V, I, Out>>(a, indptr, base, row_begin, row_end, out, skipped);
+                     int64_t row_end, const SumsOut<V>& out, std::atomic<int>* skipped) {
+  RunBest<CsrDotDense<V, I>>(a, indptr, base, row_begin, row_end, out, skipped);
 }
-#define RAREFY_INSTANTIATE(V, I, Out)                                                             \
-  template void CsrDotDenseRows(const CsrDense<V, I>&, const I*, int64_t, int64_t, int64_t, Out*, \
-                                std::atomic<int>*);
-#define RAREFY_INSTANTIATE_INDEX(I)         \
-  RAREFY_INSTANTIATE(float, I, float)       \
-  RAREFY_INSTANTIATE(double, I, double)     \
-  RAREFY_INSTANTIATE(Half, I, Half)         \
-  RAREFY_INSTANTIATE(Half, I, float)        \
-  RAREFY_INSTANTIATE(BFloat16, I, BFloat16) \
-  RAREFY_INSTANTIATE(BFloat16, I, float)
-RAREFY_INSTANTIATE_INDEX(int32_t)
-RAREFY_INSTANTIATE_INDEX(int64_t)
-#undef RAREFY_INSTANTIATE_INDEX
+
+#define RAREFY_INSTANTIATE(V, I)                                                            \
+  template void CsrDotDenseRows(const CsrDense<V, I>&, const I*, int64_t, int64_t, int64_t, \
+                                const SumsOut<V>&, std::atomic<int>*);
+RAREFY_INSTANTIATE(float, int32_t)
+RAREFY_INSTANTIATE(float, int64_t)
+RAREFY_INSTANTIATE(double, int32_t)
+RAREFY_INSTANTIATE(double, int64_t)
+RAREFY_INSTANTIATE(Half, int32_t)
+RAREFY_INSTANTIATE(Half, int64_t)
+RAREFY_INSTANTIATE(BFloat16, int32_t)
+RAREFY_INSTANTIATE(BFloat16, int64_t)
 #undef RAREFY_INSTANTIATE
 
 namespace {

@@ -2,14 +2,14 @@
 #include "kernels/csr_t_dot_dense.h"
 
 #include <algorithm>
-#include <memory>
-#include <new>
 #include <type_traits>
 
 #include "ffi/dispatch.h"
 #include "ffi/parallel.h"
 #include "ffi/row_sums.h"
 #include "ffi/targets.h"
+#include "kernels/pages.h"
+#include "kernels/scratch.h"
 
 namespace rarefy {
 namespace {
@@ -38,7 +38,8 @@ int64_t RowBound(const CsrTDense<V, I>& a, int64_t m, int64_t part, int64_t part
 // to tables of their own, which are added in order. The number of tables follows from the sizes
 // alone, and with it the bits.
 template <typename V, typename I>
-bool DotByScatter(ffi::ThreadPool& pool, const CsrTDense<V, I>& a, int64_t m, V* out) {
+bool DotByScatter(ffi::ThreadPool& pool, const CsrTDense<V, I>& a, int64_t m, V* out,
+                  Scratch& scratch) {
   using A = Accumulator<V>;
   constexpr bool in_place = std::is_same_v<A, V>;
   const int64_t size = a.n_cols * a.k;
@@ -46,15 +47,16 @@ bool DotByScatter(ffi::ThreadPool& pool, const CsrTDense<V, I>& a, int64_t m, V*
   // A table costs a pass to clear and one to add, about half a random addition per place.
   const int64_t tables = count < (1 << 15) ? 1 : std::clamp<int64_t>(count / (2 * a.n_cols), 1, 8);
   const int64_t extra = in_place ? tables - 1 : tables;
-  const std::unique_ptr<A[]> scratch(extra == 0 ? nullptr : new (std::nothrow) A[extra * size]);
-  if (extra > 0 && !scratch) return false;
+  auto* const own = static_cast<A*>(scratch.Get(extra * size * int64_t{sizeof(A)}));
+  if (extra > 0 && own == nullptr) return false;
   const auto table = [&](int64_t t) -> A* {
     if constexpr (in_place) {
       if (t == 0) return out;
       --t;
     }
-    return scratch.get() + t * size;
+    return own + t * size;
   };
+  PreferHugePages(out, size * int64_t{sizeof(V)});
   const double clear = 0.1 * static_cast<double>(sizeof(A) * size);
   if (tables == 1) {
     ParallelRanges(pool, size, clear, [&](int64_t begin, int64_t end) {
@@ -83,29 +85,33 @@ bool DotByScatter(ffi::ThreadPool& pool, const CsrTDense<V, I>& a, int64_t m, V*
 // Sorts the entries by column, then multiplies by the matrix that this gives: each row of the
 // result is written once, and rows of several entries add up in registers.
 template <typename V, typename I>
-bool DotByColumns(ffi::ThreadPool& pool, const CsrTDense<V, I>& a, int64_t m, V* out) {
+bool DotByColumns(ffi::ThreadPool& pool, const CsrTDense<V, I>& a, int64_t m, V* out,
+                  Scratch& scratch) {
   // More chunks sort on more threads, but each has to count every column.
   const int64_t count = std::max<int64_t>(a.End(m - 1) - a.Begin(0), 0);
   const int64_t chunks =
       std::min(std::clamp<int64_t>(count / (2 * std::max<int64_t>(a.n_cols, 1)), 1, 16),
                std::min(m, PartsFor(pool, 4.0 * static_cast<double>(count))));
-  const std::unique_ptr<I[]> counts(new (std::nothrow) I[chunks * a.n_cols]);
-  const std::unique_ptr<I[]> starts(new (std::nothrow) I[a.n_cols + 1]);
-  const std::unique_ptr<I[]> rows(new (std::nothrow) I[a.nse]);
-  const std::unique_ptr<V[]> weights(new (std::nothrow) V[a.nse]);
-  if (!counts || !starts || !rows || !weights) return false;
+  const int64_t index_count = chunks * a.n_cols + a.n_cols + 1 + a.nse;
+  const int64_t index_bytes = (index_count * int64_t{sizeof(I)} + 63) / 64 * 64;
+  auto* const memory = static_cast<char*>(scratch.Get(index_bytes + a.nse * int64_t{sizeof(V)}));
+  if (memory == nullptr) return false;
+  auto* const counts = reinterpret_cast<I*>(memory);
+  I* const starts = counts + chunks * a.n_cols;
+  I* const rows = starts + a.n_cols + 1;
+  auto* const weights = reinterpret_cast<V*>(memory + index_bytes);
   ParallelParts(pool, chunks, [&](int64_t chunk) {
-    I* mine = counts.get() + chunk * a.n_cols;
+    I* mine = counts + chunk * a.n_cols;
     std::fill(mine, mine + a.n_cols, I{0});
     CountColumns(a, RowBound(a, m, chunk, chunks), RowBound(a, m, chunk + 1, chunks), mine);
   });
-  PlaceColumns(chunks, a.n_cols, counts.get(), starts.get());
+  PlaceColumns(chunks, a.n_cols, counts, starts);
   ParallelParts(pool, chunks, [&](int64_t chunk) {
     MoveToColumns(a, RowBound(a, m, chunk, chunks), RowBound(a, m, chunk + 1, chunks),
-                  counts.get() + chunk * a.n_cols, weights.get(), rows.get());
+                  counts + chunk * a.n_cols, weights, rows);
   });
-  const CsrDense<V, I> transposed{weights.get(), rows.get(), a.nse, a.dense, m, a.k};
-  return ParallelCsrDotDense(pool, transposed, static_cast<const I*>(starts.get()), a.n_cols, out);
+  const CsrDense<V, I> transposed{weights, rows, a.nse, a.dense, m, a.k};
+  return ParallelCsrDotDense(pool, transposed, static_cast<const I*>(starts), a.n_cols, out);
 }
 
 template <typename V, typename I>
@@ -114,10 +120,14 @@ bool Dot(ffi::ThreadPool& pool, const CsrTDense<V, I>& a, int64_t m, V* out) {
     std::fill(out, out + a.n_cols * a.k, V{});
     return true;
   }
+  // Kept between calls: new memory costs a page fault every 4 KiB, as much as a small product.
+  static thread_local Scratch scratch;
   const int64_t count = std::max<int64_t>(a.End(m - 1) - a.Begin(0), 0);
   const bool wide = a.k >= kLanes<Accumulator<V>>;
-  if (wide && count * a.k > (1 << 17)) return DotByColumns(pool, a, m, out);
-  return DotByScatter(pool, a, m, out);
+  const bool done = wide && count * a.k > (1 << 17) ? DotByColumns(pool, a, m, out, scratch)
+                                                    : DotByScatter(pool, a, m, out, scratch);
+  scratch.Trim();
+  return done;
 }
 
 ffi::Error CsrTDotDenseHandler(ffi::ThreadPool pool, ffi::AnyBuffer data, ffi::AnyBuffer indices,

@@ -12,19 +12,9 @@
 
 namespace rarefy {
 
-// Calls body(part) for every part in [0, parts), on the calling thread and on pool threads.
-//
-// The calling thread takes parts itself and waits only for parts that another thread has already
-// begun. Waiting for tasks that are still queued could lock up the pool, as the caller may hold the
-// thread they need. Which thread runs which part is undefined, so body must write to disjoint
-// memory per part; then results do not depend on the number of threads.
-template <typename Body>
-void ParallelParts(xla::ffi::ThreadPool& pool, int64_t parts, const Body& body) {
-  const int64_t helpers = std::min<int64_t>(pool.num_threads(), parts) - 1;
-  if (helpers <= 0) {
-    for (int64_t part = 0; part < parts; ++part) body(part);
-    return;
-  }
+// Calls call(body, part) for every part in [0, parts); see ParallelParts.
+inline void RunParts(xla::ffi::ThreadPool& pool, int64_t parts, int64_t helpers, const void* body,
+                     void (*call)(const void* body, int64_t part)) {
   struct State {
     std::atomic<int64_t> next{0};
     std::atomic<int64_t> done{0};
@@ -34,10 +24,9 @@ void ParallelParts(xla::ffi::ThreadPool& pool, int64_t parts, const Body& body) 
   // Shared, since a queued helper may start after this function has returned; it then finds no part
   // left and never touches body.
   auto state = std::make_shared<State>();
-  const Body* loop = &body;
-  auto work = [state, parts, loop] {
+  auto work = [state, parts, body, call] {
     int64_t mine = 0;
-    for (int64_t part; (part = state->next.fetch_add(1)) < parts; ++mine) (*loop)(part);
+    for (int64_t part; (part = state->next.fetch_add(1)) < parts; ++mine) call(body, part);
     if (mine > 0 && state->done.fetch_add(mine) + mine == parts) {
       std::lock_guard<std::mutex> lock(state->mutex);
       state->finished.notify_all();
@@ -48,6 +37,23 @@ void ParallelParts(xla::ffi::ThreadPool& pool, int64_t parts, const Body& body) 
   if (state->done.load() == parts) return;
   std::unique_lock<std::mutex> lock(state->mutex);
   state->finished.wait(lock, [&] { return state->done.load() == parts; });
+}
+
+// Calls body(part) for every part in [0, parts), on the calling thread and on pool threads.
+//
+// The calling thread takes parts itself and waits only for parts that another thread has already
+// begun. Waiting for tasks that are still queued could lock up the pool, as the caller may hold the
+// thread they need. Which thread runs which part is undefined, so body must write to disjoint
+// memory per part; then results do not depend on the number of threads.
+template <typename Body>
+void ParallelParts(xla::ffi::ThreadPool& pool, int64_t parts, const Body& body) {
+  const int64_t helpers = parts < 2 ? 0 : std::min<int64_t>(pool.num_threads(), parts) - 1;
+  if (helpers <= 0) {
+    for (int64_t part = 0; part < parts; ++part) body(part);
+    return;
+  }
+  RunParts(pool, parts, helpers, &body,
+           [](const void* erased, int64_t part) { (*static_cast<const Body*>(erased))(part); });
 }
 
 }  // namespace rarefy

@@ -9,6 +9,7 @@
 
 #include "ffi/parallel.h"
 #include "kernels/csr_dot_dense.h"
+#include "kernels/pages.h"
 
 namespace rarefy {
 
@@ -80,6 +81,7 @@ bool ParallelRowSums(xla::ffi::ThreadPool& pool, const P* indptr, int64_t rows, 
                      int64_t k, Cost cost, V* out, const SumRows& sum_rows,
                      const SumSegment& sum_segment) {
   using A = Accumulator<V>;
+  PreferHugePages(out, rows * k * int64_t{sizeof(V)});
   std::atomic<int> skipped{0};
   ParallelRows(pool, indptr, rows, cost,
                [&](int64_t begin, int64_t end) { sum_rows(begin, end, out, &skipped); });
@@ -115,11 +117,11 @@ bool ParallelCsrDotDense(xla::ffi::ThreadPool& pool, const CsrDense<V, I>& a, co
   return ParallelRowSums<V>(
       pool, indptr, rows, a.nse, a.k, GatherCost(a.k * int64_t{sizeof(V)}), out,
       [&](int64_t begin, int64_t end, V* to, std::atomic<int>* skipped) {
-        CsrDotDenseRows(a, indptr, 0, begin, end, to, skipped);
+        CsrDotDenseRows(a, indptr, 0, begin, end, SumsOut<V>{to}, skipped);
       },
       [&](int64_t begin, int64_t end, Accumulator<V>* partial) {
         const I segment[2] = {static_cast<I>(begin), static_cast<I>(end)};
-        CsrDotDenseRows(a, segment, 0, 0, 1, partial, nullptr);
+        CsrDotDenseRows(a, segment, 0, 0, 1, Exactly<V>(partial), nullptr);
       });
 }
 

@@ -174,7 +174,9 @@ void CheckRoundTrip(const PaddedText& text, const Format& format, bool float64) 
   if (format.qid) input.qid = {Numbers::Type::kInt64, rows.qid.As<void>()};
   input.base = format.base;
   input.keep_zeros = true;
-  const PaddedText written(WriteRows(input, 0, rows.rows));
+  Buffer buffer;
+  const int64_t size = WriteRows(input, 0, rows.rows, &buffer);
+  const PaddedText written(std::string_view(buffer.As<char>(), static_cast<size_t>(size)));
   Format again = format;
   again.weights = false;
   const Parsed reread = Parse(written, again, Plan(), float64, true);

@@ -68,26 +68,53 @@ RAREFY_INLINE void AddEntries(const CsrDense<V, I>& a, int64_t begin, int64_t en
   }
 }
 
+// Where sums go: rounded to V, or, where `exact` is given, as they are, to be added to others.
+template <typename V>
+struct SumsOut {
+  V* rounded;
+  Accumulator<V>* exact = nullptr;
+
+  RAREFY_INLINE SumsOut Row(int64_t row, int64_t k) const {
+    return exact ? SumsOut{rounded, exact + row * k} : SumsOut{rounded + row * k};
+  }
+  RAREFY_INLINE void Put(int64_t j, Accumulator<V> sum) const {
+    if (exact) {
+      exact[j] = sum;
+    } else {
+      rounded[j] = Narrow<V>(sum);
+    }
+  }
+};
+
+template <typename V>
+SumsOut<V> Exactly(Accumulator<V>* sums) {
+  if constexpr (std::is_same_v<V, Accumulator<V>>) {
+    return {sums};  // nothing to round
+  } else {
+    return {nullptr, sums};
+  }
+}
+
 // out[column + :] = the sum that AddEntries adds up.
-template <int kVectors, bool kPartial, typename V, typename I, typename Out>
+template <int kVectors, bool kPartial, typename V, typename I>
 RAREFY_INLINE void SumEntries(const CsrDense<V, I>& a, int64_t begin, int64_t end, int64_t column,
-                              int64_t last, Out* out) {
+                              int64_t last, const SumsOut<V>& out) {
   using A = Accumulator<V>;
   constexpr int64_t lanes = kLanes<A>;
   Vector<A> sum[kVectors] = {};
   AddEntries<kVectors, kPartial>(a, begin, end, column, last, sum);
-  if constexpr (std::is_same_v<Out, A> && !kPartial) {
+  if constexpr (std::is_same_v<V, A> && !kPartial) {
     RAREFY_UNROLL
-    for (int v = 0; v + 1 < kVectors; ++v) StoreVector<A>(sum[v], out + column + v * lanes);
-    StoreVector<A>(sum[kVectors - 1], out + column + last);
+    for (int v = 0; v + 1 < kVectors; ++v) StoreVector<A>(sum[v], out.rounded + column + v * lanes);
+    StoreVector<A>(sum[kVectors - 1], out.rounded + column + last);
   } else {
     A sums[kVectors * lanes];
     RAREFY_UNROLL
     for (int v = 0; v < kVectors; ++v) StoreVector<A>(sum[v], sums + v * lanes);
     const int64_t tail = (kVectors - 1) * lanes;
-    for (int64_t j = 0; j < tail; ++j) out[column + j] = Narrow<Out>(sums[j]);
+    for (int64_t j = 0; j < tail; ++j) out.Put(column + j, sums[j]);
     const int64_t count = kPartial ? a.k : lanes;
-    for (int64_t j = 0; j < count; ++j) out[column + last + j] = Narrow<Out>(sums[tail + j]);
+    for (int64_t j = 0; j < count; ++j) out.Put(column + last + j, sums[tail + j]);
   }
 }
 
@@ -118,21 +145,21 @@ RAREFY_INLINE Accumulator<V> SumScalars(const CsrDense<V, I>& a, int64_t begin, 
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-// out[r, :] = sum over e in [indptr[r], indptr[r + 1]) of data[e - base] * dense[indices[e - base],
-// :] for r in [row_begin, row_end).
+// out[r, :] = sum over e in [indptr[r], indptr[r + 1]) of
+//             data[e - base] * dense[indices[e - base], :]
+// for r in [row_begin, row_end).
 //
 //   indptr  (rows + 1)  non-decreasing; positions are cut to [base, base + nse]
 //   base                the position that data[0] stands for
-//   out     (rows, k)   V, or Accumulator<V> to keep the bits of a partial sum; row-major, written
-//                       for the given rows only; must not alias the inputs
+//   out     (rows, k)   row-major, written for the given rows only; must not alias the inputs
 //   skipped             set to 1 when a row has more than kSegment entries: such rows are left out
 //
-// Cost O(entries * k). Entries of a row are added in storage order (a vector: in four sums in
-// turn).
-template <typename V, typename I, typename Out = V>
+// Cost O(entries * k). Entries of a row are added in storage order (for a vector in four sums in
+// turn), so neither the range nor other rows change a row's bits.
+template <typename V, typename I>
 struct CsrDotDense {
   static RAREFY_INLINE void Run(const CsrDense<V, I>& a, const I* indptr, int64_t base,
-                                int64_t row_begin, int64_t row_end, Out* out,
+                                int64_t row_begin, int64_t row_end, const SumsOut<V>& out,
                                 std::atomic<int>* skipped) {
     // Where `dense` exceeds the second-level cache; below, prefetching only costs instructions.
     const bool fetch = a.n_cols * int64_t{sizeof(V)} > (int64_t{1} << 19);
@@ -142,22 +169,29 @@ struct CsrDotDense {
       if (end - begin > kSegment) {
         skipped->store(1, std::memory_order_relaxed);
       } else if (a.k != 1) {
-        SumRow(a, begin, end, out + r * a.k);
+        SumRow(a, begin, end, out.Row(r, a.k));
       } else if (fetch) {
-        out[r] = Narrow<Out>(SumScalars<true>(a, begin, end));
+        out.Put(r, SumScalars<true>(a, begin, end));
       } else {
-        out[r] = Narrow<Out>(SumScalars<false>(a, begin, end));
+        out.Put(r, SumScalars<false>(a, begin, end));
       }
     }
   }
 
  private:
-  static RAREFY_INLINE void SumRow(const CsrDense<V, I>& a, int64_t begin, int64_t end, Out* out) {
+  static RAREFY_INLINE void SumRow(const CsrDense<V, I>& a, int64_t begin, int64_t end,
+                                   const SumsOut<V>& out) {
     constexpr int64_t lanes = kLanes<Accumulator<V>>;
     if (a.k < lanes) return SumEntries<1, true>(a, begin, end, 0, 0, out);
     int64_t column = 0;
     for (; a.k - column > 8 * lanes; column += 8 * lanes)
       SumEntries<8, false>(a, begin, end, column, 7 * lanes, out);
+    if constexpr (sizeof(V) == 2) {  // fewer loops for the compiler, up to one more pass
+      if (a.k - column == 8 * lanes)
+        return SumEntries<8, false>(a, begin, end, column, 7 * lanes, out);
+      for (; a.k - column > 4 * lanes; column += 4 * lanes)
+        SumEntries<4, false>(a, begin, end, column, 3 * lanes, out);
+    }
     const int64_t rest = a.k - column, last = rest - lanes;
     switch ((rest + lanes - 1) / lanes) {
       case 1:
@@ -169,21 +203,27 @@ struct CsrDotDense {
         return SumEntries<3, false>(a, begin, end, column, last, out);
       case 4:
         return SumEntries<4, false>(a, begin, end, column, last, out);
-      case 5:
-        return SumEntries<5, false>(a, begin, end, column, last, out);
-      case 6:
-        return SumEntries<6, false>(a, begin, end, column, last, out);
-      case 7:
-        return SumEntries<7, false>(a, begin, end, column, last, out);
       default:
-        return SumEntries<8, false>(a, begin, end, column, last, out);
+        break;
+    }
+    if constexpr (sizeof(V) > 2) {
+      switch ((rest + lanes - 1) / lanes) {
+        case 5:
+          return SumEntries<5, false>(a, begin, end, column, last, out);
+        case 6:
+          return SumEntries<6, false>(a, begin, end, column, last, out);
+        case 7:
+          return SumEntries<7, false>(a, begin, end, column, last, out);
+        default:
+          return SumEntries<8, false>(a, begin, end, column, last, out);
+      }
     }
   }
 };
 
-// The loop above, compiled once for each of these types in ffi/csr_dot_dense.cc.
-template <typename V, typename I, typename Out>
+// The loop above, compiled once for each pair of types in ffi/csr_dot_dense.cc.
+template <typename V, typename I>
 void CsrDotDenseRows(const CsrDense<V, I>& a, const I* indptr, int64_t base, int64_t row_begin,
-                     int64_t row_end, Out* out, std::atomic<int>* skipped);
+                     int64_t row_end, const SumsOut<V>& out, std::atomic<int>* skipped);
 
 }  // namespace rarefy

@@ -104,7 +104,7 @@ void PlaceColumns(int64_t chunks, int64_t n_cols, I* counts, I* starts) {
     for (int64_t chunk = 0; chunk < chunks; ++chunk) {
       const I count = counts[chunk * n_cols + c];
       counts[chunk * n_cols + c] = position;
-      position = static_cast<I>(position + count);
+      position = static_cast<I>(static_cast<uint64_t>(position) + static_cast<uint64_t>(count));
     }
   }
   starts[n_cols] = position;
@@ -124,6 +124,8 @@ void MoveToColumns(const CsrTDense<V, I>& a, int64_t row_begin, int64_t row_end,
       const int64_t c = static_cast<int64_t>(a.indices[e]);
       if (!a.IsReal(c)) continue;
       const I to = next[c]++;
+      // Fails only where rows overlap, as those of a csr matrix cannot.
+      if (static_cast<uint64_t>(to) >= static_cast<uint64_t>(a.nse)) continue;
       weights[to] = a.data[e];
       rows[to] = static_cast<I>(r);
     }

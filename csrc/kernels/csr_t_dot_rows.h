@@ -96,7 +96,7 @@ void CsrTDotRows(const GroupedEntries<V>& a, const int32_t* starts, int64_t grou
       ++group;
       continue;
     }
-    CsrDotDenseRows(tile.Fill(a, begin, end), starts, begin, group, next, out, skipped);
+    CsrDotDenseRows(tile.Fill(a, begin, end), starts, begin, group, next, SumsOut<V>{out}, skipped);
     group = next;
   }
 }
@@ -107,7 +107,7 @@ void CsrTDotSegment(const GroupedEntries<V>& a, int64_t begin, int64_t end,
                     Accumulator<V>* partial) {
   Tile<V> tile;
   const int32_t segment[2] = {0, static_cast<int32_t>(end - begin)};
-  CsrDotDenseRows(tile.Fill(a, begin, end), segment, 0, 0, 1, partial, nullptr);
+  CsrDotDenseRows(tile.Fill(a, begin, end), segment, 0, 0, 1, Exactly<V>(partial), nullptr);
 }
 
 }  // namespace rarefy

@@ -3,14 +3,12 @@
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <string>
 #include <tuple>
 #include <vector>
 
@@ -238,17 +236,23 @@ nb::list Write(const Vector<int64_t>& indptr, const AnyVector& indices, const An
   input.qid = ToNumbers(qid);
   input.base = base;
   input.keep_zeros = keep_zeros;
-  std::vector<std::string> pieces;
+  struct Piece {
+    Buffer text;
+    int64_t size = 0;
+  };
+  std::vector<Piece> pieces;
   {
     nb::gil_scoped_release released;
     constexpr int64_t kRowsPerTask = 1024;
     pieces.resize(static_cast<size_t>((rows + kRowsPerTask - 1) / kRowsPerTask));
     RunTasks(static_cast<int64_t>(pieces.size()), threads, [&](int64_t i) {
-      pieces[i] = WriteRows(input, i * kRowsPerTask, std::min(rows, (i + 1) * kRowsPerTask));
+      const int64_t first = i * kRowsPerTask;
+      const int64_t last = std::min(rows, first + kRowsPerTask);
+      pieces[i].size = WriteRows(input, first, last, &pieces[i].text);
     });
   }
   nb::list out;
-  for (const std::string& piece : pieces) out.append(nb::bytes(piece.data(), piece.size()));
+  for (Piece& piece : pieces) out.append(ToArray<uint8_t>(&piece.text, piece.size));
   return out;
 }
 
@@ -412,7 +416,7 @@ void BindText(nb::module_& m) {
            nb::kw_only(), nb::arg("labels").none(), nb::arg("label_indptr").none(),
            nb::arg("label_ids").none(), nb::arg("weights").none(), nb::arg("qid").none(),
            nb::arg("base"), nb::arg("keep_zeros"), nb::arg("threads"),
-           "The lines of all rows as a list of bytes.");
+           "The lines of all rows as a list of arrays of bytes.");
 }
 
 }  // namespace rarefy::text

@@ -1,8 +1,9 @@
 #include "text/write.h"
 
 #include <charconv>
+#include <cmath>
 #include <string_view>
-#include <utility>
+#include <type_traits>
 
 namespace rarefy::text {
 namespace {
@@ -10,28 +11,39 @@ namespace {
 // Text that grows by pieces of bounded length.
 class TextBuilder {
  public:
+  explicit TextBuilder(Buffer* buffer) : buffer_(buffer) {}
+
   void Append(std::string_view piece) {
     piece.copy(Room(piece.size()), piece.size());
     size_ += piece.size();
   }
+
   template <typename Number>
   void AppendNumber(Number number) {
+    if constexpr (std::is_floating_point_v<Number>) {
+      // The same characters in a quarter of the time; from 1e+05 on the other form is shorter.
+      const auto whole = static_cast<int32_t>(std::fabs(number) < 100000 ? number : Number{0});
+      if (static_cast<Number>(whole) == number && (whole != 0 || !std::signbit(number))) {
+        return AppendNumber(whole);
+      }
+    }
     constexpr size_t kLongest = 32;  // a double takes at most 24 characters
     char* const first = Room(kLongest);
     size_ += static_cast<size_t>(std::to_chars(first, first + kLongest, number).ptr - first);
   }
-  std::string Finish() {
-    text_.resize(size_);
-    return std::move(text_);
-  }
+
+  int64_t size() const { return static_cast<int64_t>(size_); }
 
  private:
   char* Room(size_t bytes) {
-    if (text_.size() < size_ + bytes) text_.resize(text_.size() + text_.size() / 2 + (1 << 16));
-    return text_.data() + size_;
+    constexpr size_t kStep = 1 << 16;
+    if (static_cast<size_t>(buffer_->capacity()) < size_ + bytes) {
+      buffer_->Reserve(static_cast<int64_t>(size_ + bytes + kStep));
+    }
+    return buffer_->As<char>() + size_;
   }
 
-  std::string text_;
+  Buffer* buffer_;
   size_t size_ = 0;
 };
 
@@ -99,8 +111,8 @@ bool AppendHead(const WriteInput& input, int64_t row, TextBuilder* text) {
 
 }  // namespace
 
-std::string WriteRows(const WriteInput& input, int64_t first, int64_t last) {
-  TextBuilder text;
+int64_t WriteRows(const WriteInput& input, int64_t first, int64_t last, Buffer* out) {
+  TextBuilder text(out);
   for (int64_t row = first; row < last; ++row) {
     bool begun = AppendHead(input, row, &text);
     for (int64_t i = input.indptr[row]; i < input.indptr[row + 1]; ++i) {
@@ -113,7 +125,7 @@ std::string WriteRows(const WriteInput& input, int64_t first, int64_t last) {
     }
     text.Append("\n");
   }
-  return text.Finish();
+  return text.size();
 }
 
 }  // namespace rarefy::text

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+
+#include "text/buffer.h"
 
 namespace rarefy::text {
 
@@ -27,8 +28,8 @@ struct WriteInput {
   bool keep_zeros = false;
 };
 
-// The lines of rows [first, last): the shortest decimals that read back as the same numbers.
-// Throws std::bad_alloc.
-std::string WriteRows(const WriteInput& input, int64_t first, int64_t last);
+// Writes the lines of rows [first, last) to `out`, over whatever it holds, and returns their
+// length: the shortest decimals that read back as the same numbers. Throws std::bad_alloc.
+int64_t WriteRows(const WriteInput& input, int64_t first, int64_t last, Buffer* out);
 
 }  // namespace rarefy::text

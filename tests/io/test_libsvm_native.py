@@ -68,7 +68,7 @@ def test_written_arrays_are_checked_at_the_border():
     indptr, indices, data = np.array([0, 2]), np.array([0, 1], np.int32), np.ones(2, np.float32)
     more = {"labels": None, "label_indptr": None, "label_ids": None, "weights": None, "qid": None}
     more |= {"base": 0, "keep_zeros": False, "threads": 1}
-    assert _text.write_rows(indptr, indices, data, **more) == [b"0:1 1:1\n"]
+    assert [x.tobytes() for x in _text.write_rows(indptr, indices, data, **more)] == [b"0:1 1:1\n"]
     for bad in ([0, 3], [2, 0], [-1, 2], []):
         with pytest.raises(ValueError):
             _text.write_rows(np.array(bad, np.int64), indices, data, **more)

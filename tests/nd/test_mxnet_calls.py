@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 import pytest
-from oracles.mxnet_calls import answers, evaluate
 
 import rarefy as mx
+from oracles.mxnet_calls import answers, evaluate
 
 SPARSE = "MXNet makes the arrays dense; a sparse answer exists"
 PLACES = "the cotangent of a sparse array lives in the places that it stores"

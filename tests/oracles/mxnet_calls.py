@@ -98,7 +98,7 @@ def answers() -> dict:
 def record() -> None:
     """Asks MXNet each call in a process of its own, as some of them end it."""
     warnings.filterwarnings("ignore")
-    import mxnet as mx  # noqa: PLC0415 - not installed where the tests run
+    import mxnet as mx
 
     found = {}
     for call in dict.fromkeys([*answers(), *sys.argv[1:]]):

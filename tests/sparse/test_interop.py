@@ -159,3 +159,13 @@ def test_extract_gives_repeated_cells_once_and_padding_nothing():
     assert_array_equal(every.data[real], dense[tuple(entries.indices[real].T)])
     with pytest.raises(ValueError, match="shapes differ"):
         sparse.bcoo_extract(x, dense[0])
+
+
+def test_numpy_does_not_take_a_sparse_array_apart():
+    for x in (BCOO.fromdense(M), BCSR.fromdense(M)):
+        with pytest.raises(TypeError, match="todense"):
+            np.asarray(x)
+        assert np.shape(x) == (3, 4)
+        for act in (lambda x=x: x @ x.T, lambda x=x: x * x):
+            with pytest.raises(NotImplementedError, match="another sparse array"):
+                act()

@@ -139,7 +139,9 @@ def pullback(
                 for values in (inputs, outputs)
             )
         filled = tuple(
-            cotangent_like(c, o) if c is not None and o is not None else jax.tree.map(jnp.zeros_like, o)
+            cotangent_like(c, o)
+            if c is not None and o is not None
+            else jax.tree.map(jnp.zeros_like, o)
             for c, o in zip(cotangents, outputs, strict=True)
         )
         return pull_back(lambda *values: compute(values, scalars, key), inputs, filled, want)

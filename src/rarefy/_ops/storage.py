@@ -104,13 +104,13 @@ def fit(value: Any) -> Any:
 
 
 def canonical(value: Any) -> Any:
-    """A value without repeated places (and, for row_sparse, with ascending rows), which operators may
-    rely on. Others than what a user gave in another form are returned as they are."""
+    """A sparse value in order and without repeats, which operators may rely on; it costs something
+    only where a user gave the parts otherwise."""
+    if not isinstance(value, BCSR | BCOO) or (value.indices_sorted and value.unique_indices):
+        return value
     if isinstance(value, BCSR):
-        return value if value.unique_indices else canonical_csr(value)
-    if isinstance(value, BCOO) and not (value.indices_sorted and value.unique_indices):
-        return merge_rows(value.indices[:, 0], value.data, value.shape[0])
-    return value
+        return canonical_csr(value)
+    return merge_rows(value.indices[:, 0], value.data, value.shape[0])
 
 
 def empty_row_sparse(shape: tuple[int, ...], dtype) -> BCOO:

@@ -13,7 +13,7 @@ USER_ERROR = 2
 
 FAULT = 1
 INTERRUPTED = 130
-BROKEN_PIPE = 141
+BROKEN_PIPE = 1  # what click makes of it
 
 # What input, files and options can lead to. Anything else is a mistake of the program.
 _USER_ERRORS = (ValueError, OSError, NotImplementedError, EOFError, MemoryError)

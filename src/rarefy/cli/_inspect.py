@@ -37,7 +37,12 @@ _ENDINGS = {
 def inspect(file: str, multilabel: bool, weights: bool, duplicates: Any, as_json: bool) -> None:
     """Say what is in FILE (plain, .gz, .bz2, .xz, a folder, or - for standard input)."""
     found = scan_libsvm(
-        file, multilabel=multilabel, weights=weights, duplicates=duplicates, bad_lines="skip"
+        file,
+        labels="required" if weights else "auto",  # 1:0.5 could be a feature otherwise
+        multilabel=multilabel,
+        weights=weights,
+        duplicates=duplicates,
+        bad_lines="skip",
     )
     sizes = storage_sizes(found)
     if as_json:

@@ -1,6 +1,8 @@
 """The command `rarefy` and its subcommands."""
 
 import sys
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -35,6 +37,23 @@ cli.add_command(inspect)
 cli.add_command(demo)
 
 
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command.
+
+    Args:
+      arguments: without the program's name; by default those of the process.
+
+    Returns:
+      The exit status: 0; 2 for anything that a user can put right; 130 after Ctrl-C.
+    """
+
+    def command(state: dict[str, Any]) -> int | None:
+        given = None if arguments is None else list(arguments)
+        return cli.main(given, prog_name="rarefy", standalone_mode=False, obj=state)
+
+    return guarded(command)
+
+
 def main() -> None:
     """The entry point of the command line."""
-    sys.exit(guarded(lambda state: cli.main(standalone_mode=False, obj=state)))
+    sys.exit(run())

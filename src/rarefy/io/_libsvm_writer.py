@@ -68,9 +68,8 @@ def save_libsvm(
     }
     pieces = (piece for part in columns.parts() for piece in write_rows(**part, **options))
     if hasattr(target, "write"):
-        target.write(b"")  # type: ignore[union-attr]
         for piece in pieces:
-            target.write(piece)  # type: ignore[union-attr]
+            target.write(piece.tobytes())  # type: ignore[union-attr]
         return
     with replacing(target) as file:  # type: ignore[arg-type]
         pack = _PACKERS.get(Path(os.fsdecode(target)).suffix.lower())  # type: ignore[arg-type]

@@ -16,9 +16,12 @@ Number = int | float | np.generic
 NUMBERS = (int, float, np.generic)
 
 
-def plain(number: Any) -> int | float:
-    """A number as a Python one."""
-    return number.item() if isinstance(number, np.generic) else number
+def scalar_for(array: Handle, number: Any) -> int | float:
+    """A number as a Python one; a float where the array holds floats, so that 2 and 2.0 are one
+    program."""
+    if isinstance(number, np.generic):
+        number = number.item()
+    return number if array._cell.value.dtype.kind in "iub" else float(number)
 
 
 @dataclass(frozen=True)
@@ -46,9 +49,9 @@ class Binary:
             if isinstance(rhs, Handle):
                 return invoke(self.array, (lhs, rhs), {}, out)
             if isinstance(rhs, NUMBERS):
-                return invoke(self.scalar, (lhs,), {"scalar": plain(rhs)}, out)
+                return invoke(self.scalar, (lhs,), {"scalar": scalar_for(lhs, rhs)}, out)
         elif isinstance(rhs, Handle) and isinstance(lhs, NUMBERS):
-            return invoke(self.reverse, (rhs,), {"scalar": plain(lhs)}, out)
+            return invoke(self.reverse, (rhs,), {"scalar": scalar_for(rhs, lhs)}, out)
         elif isinstance(lhs, NUMBERS) and isinstance(rhs, NUMBERS):
             return self.python(lhs, rhs)
         wrong = lhs if not isinstance(lhs, (Handle, *NUMBERS)) else rhs

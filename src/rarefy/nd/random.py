@@ -46,7 +46,9 @@ _STANDARD = {
 }
 
 
-def uniform(low: Any = 0, high: Any = 1, shape=None, dtype=None, ctx=None, out=None, **kwargs) -> NDArray:
+def uniform(
+    low: Any = 0, high: Any = 1, shape=None, dtype=None, ctx=None, out=None, **kwargs
+) -> NDArray:
     """Draws from the uniform distribution over `[low, high)`.
 
     Args:
@@ -62,7 +64,9 @@ def uniform(low: Any = 0, high: Any = 1, shape=None, dtype=None, ctx=None, out=N
     return _drawn("_random_uniform", shape, dtype, ctx, out, low=float(low), high=float(high))
 
 
-def normal(loc: Any = 0, scale: Any = 1, shape=None, dtype=None, ctx=None, out=None, **kwargs) -> NDArray:
+def normal(
+    loc: Any = 0, scale: Any = 1, shape=None, dtype=None, ctx=None, out=None, **kwargs
+) -> NDArray:
     """Draws from the normal distribution.
 
     Args:

@@ -80,6 +80,10 @@ class JAXSparse(abc.ABC):
             raise TypeError("len() of a sparse array without dimensions")
         return self.shape[0]
 
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        # Or NumPy would walk through it row by row.
+        raise TypeError(f"{type(self).__name__} is no dense array; use .todense()")
+
     def __repr__(self) -> str:
         name = type(self).__name__
         try:

@@ -46,6 +46,9 @@ class BCOO(JAXSparse):
     shape: Shape
     indices_sorted: bool
     unique_indices: bool
+    # By which dimensions a transpose left the entries sorted. It is only a hint for products and does
+    # not pass through a pytree, whose static data are JAX's.
+    _order: tuple[int, ...] | None
 
     def __init__(
         self,
@@ -80,6 +83,7 @@ class BCOO(JAXSparse):
         check_bcoo("BCOO", self.data, self.indices, self.shape)
         self.indices_sorted = bool(indices_sorted)
         self.unique_indices = bool(unique_indices)
+        self._order = None
 
     @classmethod
     def _trusted(
@@ -91,6 +95,7 @@ class BCOO(JAXSparse):
         unique_indices: bool = False,
     ) -> "BCOO":
         self = object.__new__(cls)
+        self._order = None
         self.data, self.indices, self.shape = data, indices, shape
         self.indices_sorted, self.unique_indices = indices_sorted, unique_indices
         return self
@@ -98,7 +103,16 @@ class BCOO(JAXSparse):
     def _with_buffers(self, data: Any, indices: Any, *, shape: Shape | None = None) -> "BCOO":
         """The same with other buffers, for changes that keep order and uniqueness."""
         shape = self.shape if shape is None else shape
-        return BCOO._trusted(data, indices, shape, self.indices_sorted, self.unique_indices)
+        out = BCOO._trusted(data, indices, shape, self.indices_sorted, self.unique_indices)
+        out._order = self._order if out.n_batch == self.n_batch else None
+        return out
+
+    @property
+    def _sorted_by(self) -> tuple[int, ...]:
+        """The batch dimensions, then the sparse ones by which the entries are known to be sorted."""
+        if self._order is not None:
+            return self._order
+        return tuple(range(self.n_batch + (self.n_sparse if self.indices_sorted else 0)))
 
     @property
     def _bufs(self) -> tuple[Any, Any]:
@@ -323,9 +337,12 @@ class BCOO(JAXSparse):
             self.data, self.indices, shape=self.shape, permutation=permutation
         )
         shape = tuple(self.shape[p] for p in permutation)
-        sparse = permutation[self.n_batch : self.n_batch + self.n_sparse]
-        is_sorted = self.indices_sorted and list(sparse) == sorted(sparse)
-        return BCOO._trusted(data, indices, shape, is_sorted, self.unique_indices)
+        order = tuple(permutation.index(d) for d in self._sorted_by)
+        is_sorted = order == tuple(range(self.n_batch + self.n_sparse))
+        out = BCOO._trusted(data, indices, shape, is_sorted, self.unique_indices)
+        if order[: self.n_batch] == tuple(range(self.n_batch)):
+            out._order = order
+        return out
 
     # Reductions and products.
 
@@ -341,7 +358,7 @@ class BCOO(JAXSparse):
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, JAXSparse):
-            return NotImplemented
+            raise self._lacks("product with another sparse array")
         other = other if isinstance(other, jax.Array) else jnp.asarray(other)
         plan = _dot.matmul_plan(self.shape, other.shape)
         return plan.finish(self._dot_general(other, plan.dimension_numbers))
@@ -358,7 +375,7 @@ class BCOO(JAXSparse):
             other,
             shape=self.shape,
             dimension_numbers=_dot.canonical_dimension_numbers(dimension_numbers),
-            is_sorted=self.indices_sorted,
+            sorted_by=self._sorted_by,
             out_dtype=out_dtype,
         )
 
@@ -369,7 +386,7 @@ class BCOO(JAXSparse):
             self.indices,
             shape=self.shape,
             dimension_numbers=_dot.canonical_dimension_numbers(dimension_numbers),
-            is_sorted=self.indices_sorted,
+            sorted_by=self._sorted_by,
             out_dtype=out_dtype,
         )
 
@@ -417,7 +434,7 @@ class BCOO(JAXSparse):
 
     def __mul__(self, other: Any) -> "BCOO":
         if isinstance(other, JAXSparse):
-            return NotImplemented
+            raise self._lacks("elementwise product with another sparse array")
         other = _as_operand(other)
         if other.ndim == 0:
             return self._with_buffers(self.data * other, self.indices)

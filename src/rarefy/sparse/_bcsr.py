@@ -271,8 +271,8 @@ class BCSR(JAXSparse):
     def to_bcoo(self) -> BCOO:
         """Makes a BCOO of the same entries in the same order."""
         indices = _layout.csr_coordinates(self.indices, self.indptr, shape=self.shape)
-        # Padding inside a row becomes out of order; sorted needs unique, which excludes none of it.
-        return BCOO._trusted(self.data, indices, self.shape, False, self.unique_indices)
+        flags = self.indices_sorted, self.unique_indices
+        return BCOO._trusted(self.data, indices, self.shape, *flags)
 
     @classmethod
     def from_jax(cls, mat: Any) -> "BCSR":
@@ -338,7 +338,7 @@ class BCSR(JAXSparse):
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, JAXSparse):
-            return NotImplemented
+            raise self._lacks("product with another sparse array")
         other = other if isinstance(other, jax.Array) else jnp.asarray(other)
         plan = _dot.matmul_plan(self.shape, other.shape)
         return plan.finish(self._dot_general(other, plan.dimension_numbers))
@@ -381,7 +381,7 @@ class BCSR(JAXSparse):
 
     def __mul__(self, other: Any) -> "BCSR":
         if isinstance(other, JAXSparse):
-            return NotImplemented
+            raise self._lacks("elementwise product with another sparse array but csr_multiply")
         if np.ndim(other) == 0:
             return self._with_data(self.data * other)
         return self._with_data((self.to_bcoo() * other).data)

@@ -1,6 +1,7 @@
 """Products of sparse and dense arrays on plain buffers, through the three product primitives."""
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -100,31 +101,31 @@ def check_dot(lhs_shape, lhs_dtype, rhs, dimension_numbers) -> None:
 
 @partial(
     jax.jit,
-    static_argnames=("shape", "dimension_numbers", "is_sorted", "out_dtype"),
+    static_argnames=("shape", "dimension_numbers", "sorted_by", "out_dtype"),
     inline=True,
 )
-def coo_dot_general(data, indices, rhs, *, shape, dimension_numbers, is_sorted, out_dtype=None):
+def coo_dot_general(data, indices, rhs, *, shape, dimension_numbers, sorted_by, out_dtype=None):
     """`jax.lax.dot_general` of BCOO buffers and a dense array.
 
     Args:
       data, indices: buffers of the left side, of `shape`.
       rhs: dense.
-      is_sorted: whether the entries of each batch are sorted with padding last.
+      sorted_by: the dimensions by which the entries are sorted, first the batch dimensions, then
+        sparse ones from the most significant; padding last in each batch.
       out_dtype: type of the result; None: the promoted type.
 
     Returns:
       Dense; dimensions as `dot_general` orders them.
 
-    Cost: O(nse * width of rhs), after a grouping of the entries by output row where they are not
-    sorted. Nothing of the size of the sparse array is made except the result.
+    Cost: O(nse * width of rhs), after a grouping of the entries by output row where neither output
+    rows nor rows of `rhs` come in order. Nothing of the size of the sparse array is made except the
+    result.
     """
     check_dot(shape, data.dtype, rhs, dimension_numbers)
     layout = layout_of(data, indices, shape)
     n_batch, n_stored = len(layout.batch), len(layout.batch) + len(layout.sparse)
     (contract, rhs_contract), (batch, rhs_batch) = dimension_numbers
     if any(d >= n_stored for d in (*contract, *batch)):
-        # Repeated entries of blocks are not sorted once the blocks are taken apart.
-        all_summed = all(d in contract for d in range(n_stored, len(shape)))
         data, indices = dense_to_sparse(data, indices, shape, len(layout.dense))
         return coo_dot_general(
             data,
@@ -132,49 +133,62 @@ def coo_dot_general(data, indices, rhs, *, shape, dimension_numbers, is_sorted, 
             rhs,
             shape=shape,
             dimension_numbers=dimension_numbers,
-            is_sorted=is_sorted and all_summed,
+            sorted_by=sorted_by,
             out_dtype=out_dtype,
         )
     dtype = jnp.result_type(data, rhs)
-    places = coordinates(indices, layout.batch)
-    real = jnp.broadcast_to(in_range(indices, layout.sparse), (*layout.batch, layout.nse))
-    row_dims = [*batch, *(d for d in range(n_stored) if d not in contract and d not in batch)]
-    column_dims = [*batch, *contract]
-    n_rows = math.prod(shape[d] for d in row_dims)
-    n_columns = math.prod(shape[d] for d in column_dims)
+    row_dims = (*batch, *(d for d in range(n_stored) if d not in contract and d not in batch))
+    column_dims = (*batch, *contract)
     free = [d for d in range(rhs.ndim) if d not in rhs_contract and d not in rhs_batch]
     free_sizes = tuple(rhs.shape[d] for d in free)
     rhs = rhs.transpose(*rhs_batch, *rhs_contract, *free)
+    n_columns = math.prod(shape[d] for d in column_dims)
     rhs = rhs.reshape(n_columns, *([math.prod(free_sizes)] if free else []))
     data = jnp.broadcast_to(data, (*layout.batch, *data.shape[n_batch:]))
-    data = data.reshape(real.size, *([math.prod(layout.dense)] if layout.dense else []))
-    rows_sorted = row_dims == list(range(len(row_dims))) and (
-        is_sorted or len(row_dims) == 0 or len(row_dims) <= n_batch
-    )
-    at_row = [places[d] for d in row_dims]
-    row_sizes = [shape[d] for d in row_dims]
-    if rows_sorted:
-        at_row = [jnp.clip(c, 0, max(s - 1, 0)) for c, s in zip(at_row, row_sizes, strict=True)]
-        rows = cell_ids(at_row, row_sizes, jnp.ones_like(real), 0)
-    else:
-        rows = cell_ids(at_row, row_sizes, real, n_rows)
-    column_sizes = [shape[d] for d in column_dims]
-    columns = cell_ids([places[d] for d in column_dims], column_sizes, real, n_columns)
+    data = data.reshape(-1, *([math.prod(layout.dense)] if layout.dense else []))
+    rows_in_order = row_dims == sorted_by[: len(row_dims)]
+    columns_in_order = column_dims == sorted_by[: len(column_dims)] and not layout.dense
+    columns_in_order = columns_in_order and not rows_in_order
     out = coo_dot(
-        data.astype(dtype), rows, columns, rhs.astype(dtype), n_rows, rows_sorted=rows_sorted
+        data.astype(dtype),
+        _cells(indices, shape, row_dims, in_order=rows_in_order),
+        _cells(indices, shape, column_dims, in_order=columns_in_order),
+        rhs.astype(dtype),
+        math.prod(shape[d] for d in row_dims),
+        in_order="rows" if rows_in_order else "columns" if columns_in_order else None,
     )
-    out = out.reshape(*row_sizes, *layout.dense, *free_sizes)
+    out = out.reshape(*(shape[d] for d in row_dims), *layout.dense, *free_sizes)
     return out if out_dtype is None else out.astype(out_dtype)
 
 
-def coo_dot(data, rows, columns, rhs, n_rows: int, *, rows_sorted: bool):
+def _cells(indices, shape: Shape, dims: Sequence[int], *, in_order: bool):
+    """Numbers the cells of `dims` that the entries name: `(entries,)`.
+
+    Padding gets the number of cells; or, `in_order`, the last cell it can have, so that numbers
+    still ascend: the other side of the product marks it as padding.
+    """
+    n_batch = indices.ndim - 2
+    batch, sparse = shape[:n_batch], shape[n_batch : n_batch + indices.shape[-1]]
+    sizes = [shape[d] for d in dims]
+    places = coordinates(indices, batch)
+    real = jnp.broadcast_to(in_range(indices, sparse), (*batch, indices.shape[-2]))
+    if not in_order:
+        return cell_ids([places[d] for d in dims], sizes, real, math.prod(sizes))
+    clipped = [jnp.clip(places[d], 0, max(shape[d] - 1, 0)) for d in dims]
+    return cell_ids(clipped, sizes, jnp.ones_like(real), 0)
+
+
+def coo_dot(data, rows, columns, rhs, n_rows: int, *, in_order: str | None):
     """Adds up `data[e] * rhs[columns[e]]` in row `rows[e]`.
 
     Args:
       data: `(nse,)` or `(nse, d)`.
-      rows: `(nse,)`, integer; `n_rows` is padding, which comes last where `rows_sorted`.
-      columns: `(nse,)`, integer; padding has the number of columns.
+      rows: `(nse,)`, integer.
+      columns: `(nse,)`, integer. An entry whose row is `n_rows` or whose column is the number of
+        columns is padding.
       rhs: `(columns,)` or `(columns, k)`, dtype of `data`.
+      n_rows: how many rows there are.
+      in_order: "rows" or "columns" if those ascend, the latter only for `data` of one dimension.
 
     Returns:
       `(n_rows,)` followed by `d` and `k` where they are there.
@@ -185,11 +199,14 @@ def coo_dot(data, rows, columns, rhs, n_rows: int, *, rows_sorted: bool):
     if not jnp.issubdtype(data.dtype, jnp.inexact):
         return _exact_coo_dot(data, rows, columns, rhs, n_rows)
     rows, columns = as_kernel_index(rows, columns)
-    if not rows_sorted:
+    form = form_for(data.dtype)
+    if in_order == "columns":
+        indptr = row_starts(columns, rhs.shape[0])
+        return csr_t_dot_dense(data, rows, indptr, rhs, n_cols=n_rows, form=form)
+    if in_order is None:
         order = group_rows(rows, n_rows=n_rows, capacity=0).order
         rows, columns, data = rows[order], columns[order], data[order]
     indptr = row_starts(rows, n_rows)
-    form = form_for(data.dtype)
     if data.ndim == 1:
         return csr_dot_dense(data, columns, indptr, rhs, form=form)
     position = lax.iota(columns.dtype, rows.shape[0])
@@ -218,11 +235,11 @@ def _exact_coo_dot(data, rows, columns, rhs, n_rows: int):
 
 @partial(
     jax.jit,
-    static_argnames=("shape", "dimension_numbers", "is_sorted", "out_dtype"),
+    static_argnames=("shape", "dimension_numbers", "sorted_by", "out_dtype"),
     inline=True,
 )
 def dense_dot_general_coo(
-    lhs, data, indices, *, shape, dimension_numbers, is_sorted, out_dtype=None
+    lhs, data, indices, *, shape, dimension_numbers, sorted_by, out_dtype=None
 ):
     """`jax.lax.dot_general` of a dense array and BCOO buffers; as `coo_dot_general`."""
     (contract, rhs_contract), (batch, rhs_batch) = dimension_numbers
@@ -233,7 +250,7 @@ def dense_dot_general_coo(
         lhs,
         shape=shape,
         dimension_numbers=((rhs_contract, contract), (rhs_batch, batch)),
-        is_sorted=is_sorted,
+        sorted_by=sorted_by,
         out_dtype=out_dtype,
     )
     return _swap_free(out, len(batch), lhs.ndim - len(batch) - len(contract))
@@ -308,7 +325,7 @@ def csr_dot_general(data, indices, indptr, rhs, *, shape, dimension_numbers, out
             rhs,
             shape=shape,
             dimension_numbers=dimension_numbers,
-            is_sorted=False,
+            sorted_by=tuple(range(n_batch)),
             out_dtype=out_dtype,
         )
     m, n = shape[n_batch:]

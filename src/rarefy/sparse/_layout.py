@@ -360,7 +360,8 @@ def csr_coordinates(indices, indptr, *, shape):
       shape: `(*batch, m, n, *dense)`.
 
     Returns:
-      `(*batch, nse, 2)`; padding has both coordinates at the sizes.
+      `(*batch, nse, 2)`, in the order of the entries; padding has column `n`, and row `m` behind
+      the last row.
     """
     n_batch = indices.ndim - 1
     indices, indptr = as_kernel_index(indices, indptr)
@@ -377,5 +378,4 @@ def csr_coordinates(indices, indptr, *, shape):
     rows = jnp.broadcast_to(rows, (*batch, rows.shape[-1]))
     columns = jnp.broadcast_to(indices, (*batch, rows.shape[-1]))
     real = (rows < m) & (columns >= 0) & (columns < n)
-    both = jnp.stack([rows, columns], axis=-1)
-    return jnp.where(real[..., None], both, np.asarray((m, n), indices.dtype))
+    return jnp.stack([rows, jnp.where(real, columns, n)], axis=-1)
