@@ -5,8 +5,8 @@ from functools import cache
 import jax
 import jax.numpy as jnp
 import numpy as np
-from cases.awkward import CsrCase, RowSparseCase, csr_cases, row_sparse_cases
 
+from cases.awkward import CsrCase, RowSparseCase, csr_cases, row_sparse_cases
 from rarefy import nd
 from rarefy.nd._handle import Handle
 from rarefy.sparse import BCOO, BCSR

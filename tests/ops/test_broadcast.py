@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from cases.handles import (
     assert_close,
     csr_array,
@@ -11,7 +12,6 @@ from cases.handles import (
     row_sparse_array,
     row_sparse_structures,
 )
-
 from rarefy import MXNetError, autograd, nd
 
 A = np.array([[1, 0, 2, 0], [0, 0, 0, 0], [0, -3, 0, 0.5]], np.float32)
@@ -175,7 +175,9 @@ def test_adding_again_and_again_does_not_grow():
     assert total._value.nse == 16
 
 
-@pytest.mark.parametrize("pair", ["default default", "csr default", "csr csr", "row_sparse default"])
+@pytest.mark.parametrize(
+    "pair", ["default default", "csr default", "csr csr", "row_sparse default"]
+)
 def test_refusals(pair):
     left, right = pair.split()
     a = nd.array(A).tostype(left)
@@ -226,7 +228,9 @@ BROADCAST = {
 }
 
 
-@pytest.mark.parametrize("shapes", [((2, 3), (1, 3)), ((2, 1), (1, 3)), ((3,), (2, 3)), ((0, 3), (1, 3))])
+@pytest.mark.parametrize(
+    "shapes", [((2, 3), (1, 3)), ((2, 1), (1, 3)), ((3,), (2, 3)), ((0, 3), (1, 3))]
+)
 @pytest.mark.parametrize("name", BROADCAST)
 def test_broadcasting(name, shapes):
     a, b = (np.abs(numbers(s, i)) + 0.25 * i + 0.5 for i, s in enumerate(shapes))

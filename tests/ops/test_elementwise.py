@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from cases.handles import (
     assert_close,
     csr_array,
@@ -12,7 +13,6 @@ from cases.handles import (
     row_sparse_structures,
 )
 from cases.operators import UNARY, Unary
-
 from rarefy import autograd, nd
 from rarefy._ops.compiled import _forward
 
@@ -140,7 +140,7 @@ def test_a_number_and_a_number_of_slots_compile_once():
 
 
 def _programs():
-    from rarefy._ops.defs import OPERATORS  # noqa: PLC0415
+    from rarefy._ops.defs import OPERATORS
 
     op = OPERATORS["_mul_scalar"]
     rule = op.rules[("csr",)][0]

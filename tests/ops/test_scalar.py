@@ -2,10 +2,15 @@
 
 import numpy as np
 import pytest
-from cases.handles import assert_close, csr_array, csr_structures, row_sparse_array
-from cases.handles import row_sparse_structures
-from cases.operators import WITH_NUMBER
 
+from cases.handles import (
+    assert_close,
+    csr_array,
+    csr_structures,
+    row_sparse_array,
+    row_sparse_structures,
+)
+from cases.operators import WITH_NUMBER
 from rarefy import nd
 
 X = np.array([[1.5, 0, -2, 0], [0, 0, 0, 0], [0, 0.25, 0, 3]], np.float32)

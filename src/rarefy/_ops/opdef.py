@@ -112,8 +112,9 @@ def operator(name: str | None = None, **options):
         order of the results; they may be donated), `needs_key`, `needs_training`, `differentiable`,
         `results` (their number, or a function of the parameters), `visible`, `eager` (as for a `Rule`,
         of the dense meaning), `converts` (whether a sparse result stores just what is not zero in a
-        dense array, so that its cotangent is dense too), `check` (called with the values and the parameters before an operator
-        runs on concrete values, to refuse values that no kernel can refuse).
+        dense array, so that its cotangent is dense too), `check` (called with the values and the
+        parameters before an operator runs on concrete values, to refuse values that no kernel can
+        refuse).
 
     Returns:
       A decorator that returns the `Operator`.

@@ -62,9 +62,9 @@ class Binary:
 
     def sparse(self, lhs, rhs, out=None):
         """The same with the sparse namespace's choice: equal shapes go to the elementwise operator."""
-        if isinstance(lhs, Handle) and isinstance(rhs, Handle):
-            if lhs._value.shape == rhs._value.shape:
-                return invoke(self.same, (lhs, rhs), {}, out)
+        both = isinstance(lhs, Handle) and isinstance(rhs, Handle)
+        if both and lhs._value.shape == rhs._value.shape:
+            return invoke(self.same, (lhs, rhs), {}, out)
         return self(lhs, rhs, out)
 
 

@@ -1,4 +1,4 @@
-"""Invoking an operator on handles: the one place where values, storage types, the tape and cells meet."""
+"""Invoking an operator on handles: where values, storage types, the tape and cells meet."""
 
 from collections.abc import Sequence
 from typing import Any
