@@ -27,7 +27,6 @@ def rng() -> np.random.Generator:
 # it is mended and its line here goes.
 KNOWN_FAULTS = {
     "test_broadcast.py::test_gradients[elemwise_": "csr with row_sparse: gradients of own storage type",
-    "test_broadcast.py::test_every_structure_of_": "a product with a matrix that has no rows or columns",
     "test_broadcast.py::test_adding_again_and_again": "a sum of sparse arrays grows by its padding",
     "test_mxnet_calls.py::test_difference_is_still_one[a[np.array": "recorded difference from MXNet",
     "test_mxnet_calls.py::test_difference_is_still_one[(c-c)": "recorded difference from MXNet",

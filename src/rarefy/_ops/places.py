@@ -78,6 +78,8 @@ def sample(value: BCSR | BCOO, source: Any) -> jax.Array:
         if isinstance(value, BCOO) and isinstance(source, BCOO):
             return rows_at(source, rows_of(value))
         source = source.todense()
+    if source.size == 0:  # XLA gathers nothing from an axis without elements
+        return jnp.zeros(value.data.shape, source.dtype)
     if source.ndim < len(value.shape):
         source = source.reshape(*(1,) * (len(value.shape) - source.ndim), *source.shape)
     if isinstance(value, BCSR):
