@@ -45,7 +45,7 @@ void ParallelRows(xla::ffi::ThreadPool& pool, const P* indptr, int64_t rows, Cos
                   const Body& body) {
   const auto before = [&](int64_t row) {
     return cost.row * static_cast<double>(row) +
-           cost.entry * static_cast<double>(indptr[row] - indptr[0]);
+           cost.entry * (static_cast<double>(indptr[row]) - static_cast<double>(indptr[0]));
   };
   const double total = before(rows);
   const int64_t parts = std::min(rows, PartsFor(pool, total));

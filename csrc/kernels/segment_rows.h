@@ -61,7 +61,7 @@ void SegmentRows(const GroupedRows<V>& a, const int32_t* starts, int64_t group_b
       ++group;
       continue;
     }
-    CsrDotDenseRows(a.Entries(begin, end), starts, begin, group, next, out, skipped);
+    CsrDotDenseRows(a.Entries(begin, end), starts, begin, group, next, SumsOut<V>{out}, skipped);
     group = next;
   }
 }
@@ -70,7 +70,7 @@ void SegmentRows(const GroupedRows<V>& a, const int32_t* starts, int64_t group_b
 template <typename V>
 void SegmentRowsPart(const GroupedRows<V>& a, int64_t begin, int64_t end, Accumulator<V>* partial) {
   const int32_t segment[2] = {0, static_cast<int32_t>(end - begin)};
-  CsrDotDenseRows(a.Entries(begin, end), segment, 0, 0, 1, partial, nullptr);
+  CsrDotDenseRows(a.Entries(begin, end), segment, 0, 0, 1, Exactly<V>(partial), nullptr);
 }
 
 }  // namespace rarefy

@@ -263,7 +263,7 @@ def test_bad_lines_are_counted_and_left_out(rarefy, clicks, tmp_path):
 def test_weights_count_as_repeated_rows(rarefy, tmp_path):
     (tmp_path / "weights.svm").write_text("1:3 0:1\n0:1 0:1\n0:2 1:1\n1:2 1:1\n")
     (tmp_path / "repeats.svm").write_text("1 0:1\n" * 3 + "0 0:1\n" + "0 1:1\n1 1:1\n" * 2)
-    options = ["--epochs", 400, "--optimizer", "sgd", "--lr", 1, "--batch-size", 16, "--out"]
+    options = ["--epochs", 200, "--optimizer", "sgd", "--lr", 1, "--batch-size", 16, "--out"]
     train(rarefy, "weights.svm", "--weights", *options, "weights")
     train(rarefy, "repeats.svm", *options, "repeats")
     weights, repeats = (

@@ -125,6 +125,10 @@ def train(context: click.Context, /, file: str | None, **options: Any) -> int | 
     folder = _folder(file, options)
     if options["resume"] and (folder / CHECKPOINT).exists():
         training = _resumed(context, folder, file, options)
+        if training.position.finished:
+            epochs = plural(training.position.epoch, "epoch")
+            click.echo(f"the run in {folder} is finished already, after {epochs}")
+            return None
     else:
         training = _new(folder, file, options)
     return run_training(training, folder, options["checkpoint_every"])
@@ -222,6 +226,8 @@ def _resumed(
     ]
     _refuse_changes(training.plan, given, options, folder)
     position = training.position
+    if position.finished:
+        return training
     click.echo(
         f"going on in {folder} after {plural(position.epoch, 'epoch')} and "
         f"{plural(position.row, 'row')}"

@@ -34,6 +34,9 @@ _FETCH_ROWS = 8192
 _FETCH_STEPS = 256
 
 
+# The end of an epoch is saved if the last save is longer ago: epochs over a small file take less.
+_EPOCH_SAVE_SECONDS = 1.0
+
 # So many rows are normalized, scaled and encoded at a time.
 _PREPARED_ROWS = 4096
 
@@ -62,10 +65,11 @@ class Reporter(Protocol):
 class Training:
     """Learns a model from a file, in a folder.
 
-    The folder gets `model.json`, `model.safetensors` and `history.csv` at the end of every epoch,
-    `curves.png` at the end, and `checkpoint.safetensors` from time to time. All are replaced in one
-    stroke, so that after a kill at any moment `resumed` goes on from the last checkpoint; the
-    weights at the end are exactly those of a training that was never stopped.
+    The folder gets `model.json` at once; `checkpoint.safetensors`, `model.safetensors` and
+    `history.csv` from time to time and at the end of every epoch that takes a second or more; and
+    `curves.png` at the end. All are replaced in one stroke, so that after a kill at any moment
+    `resumed` goes on from the last checkpoint; the weights at the end are exactly those of a
+    training that was never stopped.
 
     Args:
       plan: what to do.
@@ -88,6 +92,8 @@ class Training:
         self._network = _network(plan, checkpoint, folder)
         self._pending: list[tuple[Any, np.ndarray, np.ndarray | None]] = []
         self._pending_rows = 0
+        self._unsaved: Model | None = None
+        self._saved_at = 0.0
         self._metrics = running_metrics(plan.problem.loss, coarse=True)
         if checkpoint is None:
             self._start()
@@ -149,7 +155,7 @@ class Training:
         Raises:
           ValueError: the training diverged, or a row is not as it must be.
         """
-        saved = time.monotonic()
+        self._saved_at = time.monotonic()
         while not self.position.finished:
             reporter.begin_epoch(self.position.epoch + 1, self.position.row)
             with closing(self._batches()) as batches:
@@ -159,16 +165,21 @@ class Training:
                     if self._is_due():
                         self._fetch(reporter)
                     stop = should_stop()
-                    if stop or time.monotonic() - saved >= checkpoint_seconds:
+                    if stop or self._is_unsaved_for(checkpoint_seconds):
                         self._fetch(reporter)
                         self.save()
-                        saved = time.monotonic()
                     if stop:
                         return False
             self._fetch(reporter)
-            reporter.end_epoch(self._end_epoch())
-            saved = time.monotonic()
+            record = self._end_epoch()
+            least = min(checkpoint_seconds, _EPOCH_SAVE_SECONDS)
+            if self.position.finished or self._is_unsaved_for(least):
+                self.save()
+            reporter.end_epoch(record)
         return True
+
+    def _is_unsaved_for(self, seconds: float) -> bool:
+        return time.monotonic() - self._saved_at >= seconds
 
     def model(self) -> Model:
         """The model as it is now, for rows as they stand in files."""
@@ -184,7 +195,11 @@ class Training:
         return Model(self.plan.header, weight, bias, factors)
 
     def save(self) -> None:
-        """Writes a checkpoint."""
+        """Writes a checkpoint, and before it the model of the last epoch (of the best one, with
+        patience), so that a kill between the two repeats the epoch and writes the same model."""
+        if self._unsaved is not None:
+            self._unsaved.save_numbers(self._folder)
+            self._unsaved = None
         self.position.seconds = time.monotonic() - self._clock
         arrays, counts = self._network.state()
         Checkpoint(
@@ -195,6 +210,9 @@ class Training:
             random=random.get_state(),
             metrics={name: metric.state_dict() for name, metric in self._metrics.items()},
         ).save(self._folder)
+        if self.position.history:
+            write_history(self._folder, self.position.history)
+        self._saved_at = time.monotonic()
 
     def draw(self, best: Mapping[str, float] | None = None) -> Path | None:
         """Draws `curves.png`.
@@ -280,7 +298,7 @@ class Training:
             add_to_trace(self.position.trace, round(epochs, 4), window.value())
 
     def _end_epoch(self) -> Record:
-        """Takes stock: metrics, model, history, checkpoint."""
+        """Takes stock: metrics, model, history."""
         position, settings = self.position, self.plan.settings
         model = self.model()
         record: Record = {
@@ -304,11 +322,8 @@ class Training:
             out_of_patience and waited >= settings.patience
         )
         self._metrics = running_metrics(self.plan.problem.loss, coarse=True)
-        # The model first: a kill between the two repeats the epoch and writes the same model.
         if improved or not settings.patience:
-            model.save_numbers(self._folder)
-        self.save()
-        write_history(self._folder, position.history)
+            self._unsaved = model
         return record
 
     def _note_best(self, value: float) -> bool:
