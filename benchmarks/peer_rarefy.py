@@ -28,6 +28,7 @@ from common import (
 try:
     import rarefy as rf
     from rarefy import io, nd, sparse
+    from rarefy.nd._create_sparse import csr_of_batch
     from rarefy.optimizer import TrainStep
     from rarefy.sparse import _csr as csr_functions
     from rarefy.sparse import _row_sparse as row_sparse_functions
@@ -294,7 +295,7 @@ def epoch():
     reader = io.LibSVMReader(f"{DATA}/train.svm", batch_size=1024, n_features=F1M, index_base=0)
     compiled = None
     for b in reader:
-        x = nd.sparse._from_batch(b.data, b.indices, b.indptr, (len(b.labels), F1M))
+        x = csr_of_batch(b.data, b.indices, b.indptr, (len(b.labels), F1M))
         value = step(x, nd.array(b.labels.reshape(-1, 1)))
         if compiled is None:
             wait(value._value)

@@ -12,6 +12,7 @@ import numpy as np
 from rarefy._key import next_key
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import stype_of
+from rarefy._primitives import random_normal, random_uniform
 from rarefy.nd._handle import Handle
 from rarefy.sparse import BCOO
 from rarefy.sparse._row_sparse import row_sparse
@@ -186,20 +187,17 @@ def fill(arr: Handle, value: Any) -> None:
 
 @partial(jax.jit, static_argnames=("kind", "shape", "dtype"))
 def _draw(key, scale, *, kind, shape, dtype):
-    wide_dtype = jnp.promote_types(dtype, jnp.float32)
     if kind == "uniform":
-        values = jax.random.uniform(key, shape, wide_dtype, -scale, scale)
-    else:
-        values = scale * jax.random.normal(key, shape, wide_dtype)
-    return values.astype(dtype)
+        return random_uniform(key, -scale, scale, shape=shape, dtype=dtype)
+    wide_dtype = jnp.promote_types(dtype, jnp.float32)
+    return (scale * random_normal(key, shape=shape, dtype=wide_dtype)).astype(dtype)
 
 
 def _fill_random(arr: Handle, kind: Literal["uniform", "normal"], scale: float) -> None:
     value = arr._value
     with wide():
-        key = jax.random.wrap_key_data(next_key())
         dtype = np.dtype(value.dtype)
-        fill(arr, _draw(key, float(scale), kind=kind, shape=value.shape, dtype=dtype))
+        fill(arr, _draw(next_key(), float(scale), kind=kind, shape=value.shape, dtype=dtype))
 
 
 @register

@@ -2,10 +2,12 @@ import jax
 import ml_dtypes
 import numpy as np
 import pytest
+import scipy.special
+import scipy.stats
 from jax import numpy as jnp
 
 from oracles import philox as oracle
-from rarefy._primitives.random_uniform import philox, random_uniform
+from rarefy._primitives.random_uniform import philox, random_normal, random_uniform
 
 FORMS = ("kernel", "xla")
 KEY = np.array([0x12345678, 0x9ABCDEF0], np.uint32)
@@ -116,3 +118,21 @@ def test_wrong_operands_are_refused():
         random_uniform(KEY, shape=(2,), dtype=np.int32)
     with pytest.raises(ValueError, match="2\\*\\*34"):
         random_uniform(KEY, shape=(2**17, 2**17), dtype=np.float32)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_normal_numbers_are_the_quantiles_of_the_uniform_ones(dtype, form):
+    double = dtype is np.float64
+    with jax.enable_x64(True):
+        out = np.asarray(random_normal(KEY, shape=(1000,), dtype=dtype, form=form))
+    u = 2 * oracle.uniform(KEY.tolist(), 1000, double=double).astype(np.float64) - 1
+    want = scipy.special.ndtri((u + 1) / 2)
+    np.testing.assert_allclose(out, want, rtol=2e-4 if not double else 1e-6, atol=1e-6)
+
+
+def test_normal_numbers_follow_the_normal_distribution():
+    out = np.asarray(random_normal(KEY, shape=(200_000,), dtype=np.float32))
+    assert np.isfinite(out).all()
+    assert scipy.stats.kstest(out[:50_000], "norm").pvalue > 0.01
+    assert abs(out).max() > 4

@@ -9,7 +9,7 @@ from rarefy._primitives.csr_sample_dot import csr_sample_dot
 from rarefy._primitives.csr_t_dot_dense import csr_t_dot_dense
 from rarefy._primitives.csr_t_dot_rows import csr_t_dot_rows
 from rarefy._primitives.group_rows import RowGroups, group_rows
-from rarefy._primitives.random_uniform import random_uniform
+from rarefy._primitives.random_uniform import random_normal, random_uniform
 from rarefy._primitives.rows_update import rows_update
 from rarefy._primitives.segment_rows import segment_rows
 from rarefy._primitives.take_rows import take_rows

@@ -4,6 +4,8 @@ import jax
 import jax.numpy as jnp
 
 from rarefy._ops.opdef import Scalar, operator
+from rarefy._primitives import random_normal as draw_normal
+from rarefy._primitives import random_uniform as draw_uniform
 
 Shape = tuple[int, ...]
 
@@ -29,9 +31,7 @@ def random_uniform(
     Returns:
       `shape`, dense.
     """
-    wide = _draw_dtype(dtype)
-    first, last = jnp.asarray(low).astype(wide), jnp.asarray(high).astype(wide)
-    return (first + (last - first) * jax.random.uniform(_key(key), shape, wide)).astype(dtype)
+    return draw_uniform(key, low, high, shape=shape, dtype=dtype)
 
 
 @operator(
@@ -53,7 +53,7 @@ def random_normal(
     """
     wide = _draw_dtype(dtype)
     mean, spread = jnp.asarray(loc).astype(wide), jnp.asarray(scale).astype(wide)
-    return (mean + spread * jax.random.normal(_key(key), shape, wide)).astype(dtype)
+    return (mean + spread * draw_normal(key, shape=shape, dtype=wide)).astype(dtype)
 
 
 @operator("_random_randint", aliases=("random_randint",), needs_key=True, differentiable=False)
