@@ -8,8 +8,7 @@ from rarefy import nd
 from rarefy.models._optimizers import WithL2, make_optimizer, refreshed_ftrl
 from rarefy.models._settings import Settings
 from rarefy.optimizer import TrainStep
-from rarefy.sparse import BCSR
-from rarefy.sparse._capacity import capacity
+from rarefy.sparse._capacity import host_csr
 
 
 class Network:
@@ -83,7 +82,8 @@ class Network:
         padded[:rows] = labels
         # Host arrays go straight into the compiled call: made into device arrays one by one they
         # would cost more than the whole step of a small batch (0.6 against 1.6 ms).
-        _, scores = self.step(_padded_csr(x, size, self._width), padded, weight)
+        csr = host_csr(x.data, x.indices, x.indptr, (size, self._width))
+        _, scores = self.step(csr, padded, weight)
         return scores
 
     def numbers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
@@ -124,22 +124,6 @@ class Network:
             if name.startswith("state.")
         }
         self.step.load_state_dict({"optimizer": counts, "states": states})
-
-
-def _padded_csr(x: Any, rows: int, width: int) -> BCSR:
-    """Rows on the host as a csr value whose sizes are on the capacity ladder."""
-    slots = capacity(len(x.data))
-    indices = np.full(slots, width, x.indices.dtype)
-    data = np.zeros(slots, np.float32)
-    indptr = np.full(rows + 1, x.indptr[-1], x.indices.dtype)
-    indices[: len(x.data)], data[: len(x.data)], indptr[: len(x.indptr)] = (
-        x.indices,
-        x.data,
-        x.indptr,
-    )
-    return BCSR._trusted(
-        data, indices, indptr, (rows, width), indices_sorted=True, unique_indices=True
-    )
 
 
 def _squared(scores: Any, labels: Any) -> Any:

@@ -14,7 +14,7 @@ from rarefy.nd._handle import Handle
 from rarefy.nd._ndarray import NDArray
 from rarefy.nd._sparse_array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
 from rarefy.sparse import BCOO, BCSR
-from rarefy.sparse._capacity import capacity
+from rarefy.sparse._capacity import capacity, host_csr
 from rarefy.sparse._index import index_dtype_for
 
 
@@ -397,20 +397,9 @@ def _require_shape(shape: Any, found: Any) -> None:
 
 def _csr(values, columns, starts, shape, in_order: bool, distinct: bool) -> BCSR:
     """A csr value of checked host arrays, padded up to the capacity ladder."""
-    slots = capacity(values.size)
-    dtype = index_dtype_for(*shape, slots)
-    data = np.zeros(slots, values.dtype)
-    indices = np.full(slots, shape[1], dtype)
-    data[: values.size], indices[: values.size] = values, columns
+    value = host_csr(values, columns, starts, shape, in_order=in_order, distinct=distinct)
     with wide():
-        return BCSR._trusted(
-            jnp.asarray(data),
-            jnp.asarray(indices),
-            jnp.asarray(np.array(starts, dtype)),
-            (int(shape[0]), int(shape[1])),
-            indices_sorted=in_order,
-            unique_indices=distinct,
-        )
+        return jax.tree.map(jnp.asarray, value)
 
 
 def _row_sparse(values, rows, shape, in_order: bool, distinct: bool) -> BCOO:
@@ -429,24 +418,6 @@ def _row_sparse(values, rows, shape, in_order: bool, distinct: bool) -> BCOO:
             indices_sorted=in_order,
             unique_indices=distinct,
         )
-
-
-def csr_of_batch(data, indices, indptr, shape: tuple[int, int]) -> CSRNDArray:
-    """A csr array of host arrays that a reader of this library made: sorted, distinct, in range.
-
-    Args:
-      data: `(nnz,)`.
-      indices: `(nnz,)`, int32 or int64.
-      indptr: `(rows + 1,)`, or fewer rows than `shape` has: the missing ones are empty.
-      shape: `(rows, columns)`.
-
-    Cost: one copy.
-    """
-    starts = np.asarray(indptr)
-    missing = shape[0] + 1 - starts.size
-    if missing > 0:
-        starts = np.concatenate([starts, np.full(missing, starts[-1], starts.dtype)])
-    return Handle._wrap(_csr(data, indices, starts, shape, True, True))
 
 
 def _made(value: Any, ctx: Context | None) -> Any:
