@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,15 @@
 #include "xla/ffi/api/ffi.h"
 
 namespace rarefy {
+
+// Tells the core that its thread polls.
+inline void Pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
 
 // Calls call(body, part) for every part in [0, parts); see ParallelParts.
 inline void RunParts(xla::ffi::ThreadPool& pool, int64_t parts, int64_t helpers, const void* body,
@@ -34,7 +44,14 @@ inline void RunParts(xla::ffi::ThreadPool& pool, int64_t parts, int64_t helpers,
   };
   for (int64_t i = 0; i < helpers; ++i) pool.Schedule(decltype(work)(work));
   work();
-  if (state->done.load() == parts) return;
+  // The parts under way take some tens of microseconds, which is what being woken costs.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+  do {
+    for (int i = 0; i < 64; ++i) {
+      if (state->done.load(std::memory_order_acquire) == parts) return;
+      Pause();
+    }
+  } while (std::chrono::steady_clock::now() < deadline);
   std::unique_lock<std::mutex> lock(state->mutex);
   state->finished.wait(lock, [&] { return state->done.load() == parts; });
 }
