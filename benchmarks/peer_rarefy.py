@@ -24,6 +24,7 @@ from common import (
     op,
     step_result,
 )
+from jax.scipy import optimize
 
 try:
     import rarefy as rf
@@ -34,6 +35,11 @@ try:
     from rarefy.sparse._capacity import host_csr
 except ImportError as error:
     raise Skip("absent: rarefy is not installed") from error
+
+try:
+    from sklearn.datasets import make_classification
+except ImportError:
+    make_classification = None
 
 F1M = 1_000_000
 wait = jax.block_until_ready
@@ -317,6 +323,40 @@ def parse():
         return io.load_libsvm(f"{DATA}/part.svm", n_features=F1M, index_base=0)
 
     return Run(f, lambda r: None, lambda: np.array([f().X.sum(), f().y.sum()]))
+
+
+def sigmoid(x):
+    return 0.5 * (jnp.tanh(x / 2) + 1)
+
+
+def logistic_loss(params, X, y):
+    y_hat = sigmoid(jnp.dot(X, params[1:]) + params[0])
+    return -jnp.mean(y * jnp.log(y_hat) + (1 - y) * jnp.log(1 - y_hat))
+
+
+@op("bfgs", "rarefy")
+def bfgs(n, jit):
+    if n == 100:
+        if make_classification is None:
+            raise Skip("the data of the documentation needs scikit-learn")
+        X, y = make_classification(n_classes=2, random_state=1701)
+        M, y = sparse.BCOO.fromdense(jnp.array(X, jnp.float32)), jnp.array(y, jnp.float32)
+        options = None
+    else:
+        M = bcoo("struct_c")
+        p = sigmoid(M @ jnp.array(dense((M.shape[1],), 6)))
+        y = (jnp.array(np.random.default_rng(2).random(n)) < p).astype(jnp.float32)
+        options = {"maxiter": 5}
+    X = M.todense()
+
+    def fit(X, y):
+        loss = partial(logistic_loss, X=X, y=y)
+        start = jnp.zeros(X.shape[1] + 1)
+        return optimize.minimize(loss, x0=start, method="BFGS", options=options).x
+
+    f = sparse.sparsify(fit)
+    f = jax.jit(f) if jit else f
+    return Run(lambda: f(M, y), wait, lambda: logistic_loss(f(M, y), X, y))
 
 
 @op("logloss_grad", "rarefy")

@@ -13,7 +13,7 @@ import re
 import sys
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from rarefy._ops.defs import OPERATORS
 from rarefy._ops.opdef import Operator
@@ -136,6 +136,8 @@ def type_text(kind: Any) -> str:
         return " | ".join(map(type_text, get_args(kind)))
     if kind is NoneType:
         return "None"
+    if get_origin(kind) is Annotated:
+        return type_text(get_args(kind)[0])
     return inspect.formatannotation(kind).replace("typing.", "").replace("'", '"')
 
 

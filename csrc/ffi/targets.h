@@ -4,6 +4,8 @@
 #include "xla/ffi/api/c_api.h"
 
 #define RAREFY_FFI_TARGETS(X)                       \
+  X(rarefy_csr_dot_csr, kCsrDotCsr)                 \
+  X(rarefy_csr_dot_csr_places, kCsrDotCsrPlaces)    \
   X(rarefy_csr_dot_dense, kCsrDotDense)             \
   X(rarefy_csr_sample_dot, kCsrSampleDot)           \
   X(rarefy_csr_t_dot_dense, kCsrTDotDense)          \

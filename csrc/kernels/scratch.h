@@ -1,6 +1,7 @@
 // Working memory that a thread keeps from call to call.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -15,8 +16,9 @@ namespace rarefy {
 class Scratch {
  public:
   // At least `bytes` bytes, aligned to 64, of undefined content; nullptr if there are none to be
-  // had. Valid until the next call.
+  // had (0 bytes always are). Valid until the next call.
   void* Get(int64_t bytes) {
+    bytes = std::max<int64_t>(bytes, 1);
     if (bytes <= size_) return memory_.get();
     const int64_t unit = bytes < kHugePage / 2 ? 4096 : kHugePage;
     memory_.reset();

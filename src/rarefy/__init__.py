@@ -12,6 +12,7 @@ from rarefy import (
     io,
     lr_scheduler,
     nd,
+    optim,
     optimizer,
     random,
     sparse,

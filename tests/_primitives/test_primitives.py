@@ -18,8 +18,18 @@ ROWS, GRAD = np.array([0, 3, 4, 5], np.int32), np.ones((4, 2), np.float32)
 KEY, BOUNDS = np.array([1, 2], np.uint32), np.array([0, 1, 1 - 2**-24], np.float32)
 HYPER = np.array([0.1, 0.01, 0.5, 2, 0.9, 0.99, 1e-3], np.float32)
 
+# A right side of five rows with an empty one, a repeat, a column out of range and a slot to spare.
+B_DATA = np.array([2, -1, 3, 0.5, 4, 7], np.float32)
+B_INDICES = np.array([3, 0, 3, 4, 1, 2], np.int32)
+B_INDPTR = np.array([0, 2, 3, 3, 4, 5], np.int32)
+PLACES = (INDICES, INDPTR, B_INDICES, B_INDPTR)
+C = products.csr_dot_csr_places(*PLACES, n_cols=4, nse=5)
+C_PLACES = (C[0].astype(np.int32), C[1].astype(np.int32))
+
 # The operands and parameters of one call for each primitive.
 CALLS = {
+    "csr_dot_csr_places": (PLACES, {"n_cols": 4, "nse": 5}),
+    "csr_dot_csr": ((DATA, B_DATA, *PLACES, *C_PLACES), {"n_cols": 4, "wanted": 2}),
     "csr_dot_dense": ((DATA, INDICES, INDPTR, DENSE), {}),
     "csr_t_dot_dense": ((DATA, INDICES, INDPTR, LHS), {"n_cols": 5}),
     "csr_sample_dot": ((INDICES, INDPTR, LHS, DENSE), {}),

@@ -1,7 +1,9 @@
 """What a user can cause ends with one line and exit status 2."""
 
 import errno
+import os
 import subprocess
+import sys
 
 import click
 import pytest
@@ -84,7 +86,15 @@ CALLS = [
     (["train", "clicks.svm", "--resume", "--overwrite"], "one of them"),
     (["train", "--resume"], "TRAIN"),
     (["train", "--resume", "--out", "nothing"], "nothing has no checkpoint"),
-    (["train", "-"], "save standard input"),
+    (["train", "-"], "standard input: training reads its rows several times"),
+    (["train", "pipe"], "pipe: training reads its rows several times"),
+    (["train", "clicks.svm", "--valid", "pipe"], "pipe: training reads its rows several times"),
+    (["train", "clicks.svm", "--valid", "empty.svm"], "empty.svm: there are no rows"),
+    (["train", "clicks.svm", "--valid", "zero.svm"], "zero.svm:1:3: found '0:1'"),
+    (["train", "clicks.svm", "--valid", "three.svm"], "three.svm: row 2 has the label 3"),
+    (["train", "clicks.svm", "--out", "clicks.svm"], "--out clicks.svm: that is a file"),
+    (["train", "clicks.svm", "--out", "clicks.svm/run"], "clicks.svm/run: Not a directory"),
+    (["train", "clicks.svm", "--out", ""], "--out: the name is empty"),
     (["train", "zero.svm", "--index-base", "1"], "index 0 occurs"),
     (["train", "junk.svm"], "junk.svm:2:3: found 'a:1'"),
     (["train", "empty.svm"], "no rows"),
@@ -104,6 +114,8 @@ def test_wrong_calls_are_explained(rarefy, clicks, tmp_path, arguments, message)
     (tmp_path / "junk.svm").write_text("1 1:1\n0 a:1\n")
     (tmp_path / "empty.svm").write_text("# nothing\n")
     (tmp_path / "same.svm").write_text("1 1:1\n1 2:1\n")
+    (tmp_path / "three.svm").write_text("1 1:1\n3 2:1\n")
+    os.mkfifo(tmp_path / "pipe")  # nobody writes to it: opening it would wait for ever
     before = sorted(tmp_path.iterdir())
     status, _, err = rarefy(*arguments)
     assert status == 2
@@ -127,6 +139,20 @@ def test_help_and_version(rarefy):
         status, out, _ = rarefy(command, "--help")
         assert status == 0
         assert "Usage:" in out
+
+
+def test_closed_standard_output_is_no_error(clicks):
+    script = 'exec "$0" -m rarefy.cli inspect "$1" >&-'
+    command = ["sh", "-c", script, sys.executable, str(clicks)]
+    done = subprocess.run(command, stderr=subprocess.PIPE, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_full_disk_is_an_error(spawn, clicks):
+    with open("/dev/full", "w") as full:
+        process = spawn("inspect", clicks, stdout=full, stderr=subprocess.PIPE)
+        assert process.stderr.read() == "rarefy: error: No space left on device\n"
+        assert process.wait() == 2
 
 
 def test_broken_pipe_is_silent(spawn, clicks):

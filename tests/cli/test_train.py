@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from rarefy.io import save_libsvm
@@ -159,11 +160,13 @@ def interactions(rows, seed):
     return csr_array(x), (table[a, b] + rng.normal(0, 0.3, rows) > 0).astype(int)
 
 
-def test_factorization_machine_learns_pairs_that_a_linear_model_cannot(rarefy):
+@pytest.mark.parametrize("optimizer", ["adagrad", "ftrl"])
+def test_factorization_machine_learns_pairs_that_a_linear_model_cannot(rarefy, optimizer):
     for name, rows, seed in (("train.svm", 3000, 1), ("test.svm", 1000, 2)):
         save_libsvm(name, *interactions(rows, seed))
-    train(rarefy, "train.svm", "--out", "linear")
-    train(rarefy, "train.svm", "--model", "fm", "--out", "fm")
+    options = ["--optimizer", optimizer, "--out"]
+    train(rarefy, "train.svm", *options, "linear")
+    train(rarefy, "train.svm", "--model", "fm", *options, "fm")
     linear, fm = (metric(rarefy, run, "test.svm", "auc") for run in ("linear", "fm"))
     assert linear < 0.85
     assert fm > 0.97
@@ -205,22 +208,64 @@ def test_l2_meets_the_optimum_of_the_objective_to_three_digits(rarefy, tmp_path,
     assert objective(x, y, found, l2) == pytest.approx(best, rel=1e-3)
 
 
-def test_l1_with_ftrl_meets_its_optimum_and_makes_zeros(rarefy, tmp_path):
+def l1_optimum(x, y, l1, l2):
+    """The minimum of mean log loss plus l1 |w| plus l2/2 |w|^2: w is a difference of two positive
+    parts, in which the objective is smooth. Weights below 1e-6 are zero. The bias is free."""
+    width = x.shape[1]
+
+    def smooth(parts):
+        w = np.append(parts[:width] - parts[width:-1], parts[-1])
+        residual = (1 / (1 + np.exp(-(x @ w[:-1] + w[-1]))) - y) / len(y)
+        gradient = x.T @ residual + l2 * w[:-1]
+        value = objective(x, y, w, l2) + l1 * parts[:-1].sum()
+        return value, np.concatenate([l1 + gradient, l1 - gradient, [residual.sum()]])
+
+    bounds = [(0, None)] * (2 * width) + [(None, None)]
+    options = {"maxiter": 20_000, "maxfun": 40_000, "ftol": 1e-15, "gtol": 1e-9}
+    first = np.zeros(2 * width + 1)
+    found = minimize(smooth, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+    w = np.append(found.x[:width] - found.x[width:-1], found.x[-1])
+    return np.where(np.abs(w) < 1e-6, 0, w)
+
+
+TO_SCALE = np.array([1, 1, 5, 20, 0.1, *[1] * 25])
+
+
+# A batch of 4096 is larger than the file: the strength of L1 must follow from the rows and not from
+# the batch size. Columns are scaled for the training, but the penalty is that of unscaled ones.
+@pytest.mark.parametrize(
+    ("options", "l2", "scale"),
+    [
+        ([], 0.0, 1),
+        (["--shuffle", "--epochs", 30], 0.0, 1),
+        (["--batch-size", 4096], 0.0, 1),
+        ([], 0.01, 1),
+        ([], 0.005, TO_SCALE),
+        (["--model", "fm", "--factor-std", 0], 0.0, 1),
+    ],
+)
+def test_l1_with_ftrl_meets_its_optimum_and_makes_zeros(rarefy, tmp_path, options, l2, scale):
     rng = np.random.default_rng(0)
     x = (rng.random((2000, 30)) < 0.3).astype(np.float32)
     y = (x[:, :3] @ np.array([2, -2, 1.5]) - 0.4 + rng.logistic(size=2000) > 0).astype(int)
-    save_libsvm("train.svm", csr_array(x), y, index_base=1)
+    x = x * scale
+    save_libsvm("train.svm", csr_array(x.astype(np.float32)), y, index_base=1)
     l1 = 0.02
-    train(rarefy, "train.svm", "--optimizer", "ftrl", "--l1", l1, "--epochs", 100, "--out", "run")
+    penalties = ["--l1", l1, "--l2", l2]
+    train(
+        rarefy, "train.svm", "--optimizer", "ftrl", *penalties, "--epochs", 100, *options,
+        "--out", "run",
+    )  # fmt: skip
     model = Model.load(tmp_path / "run")
-    weight, bias = model.weight[:, 0].astype(float), float(model.bias[0])
-    assert np.count_nonzero(weight[:3]) == 3
-    assert np.count_nonzero(weight[3:]) <= 2
-    # The conditions of a minimum: the gradient balances l1 where a weight is not zero.
-    p = 1 / (1 + np.exp(-(x @ weight + bias)))
-    gradient = x.T @ (p - y) / len(y)
-    np.testing.assert_allclose(gradient[:3], -l1 * np.sign(weight[:3]), atol=2e-3)
-    assert np.abs(gradient[weight == 0]).max() < l1 + 2e-3
+    found = np.concatenate([model.weight[:, 0], model.bias]).astype(float)
+    best = l1_optimum(x, y, l1, l2)
+    assert 3 <= np.count_nonzero(best[:-1]) <= 5
+    np.testing.assert_array_equal(found[:-1] == 0, best[:-1] == 0)
+
+    def penalized(w):
+        return objective(x, y, w, l2) + l1 * np.abs(w[:-1]).sum()
+
+    assert penalized(found) == pytest.approx(penalized(best), rel=3e-6)
 
 
 def test_early_stop_keeps_the_best_model(rarefy, tmp_path):
@@ -238,6 +283,9 @@ def test_early_stop_keeps_the_best_model(rarefy, tmp_path):
     best = int(np.argmin(losses))
     assert len(losses) == best + 3 < 30
     assert f"no better since epoch {best + 1}" in out
+    assert "valid was best" not in out
+    options = ["--valid", "valid.svm", "--epochs", best + 5, "--lr", 0.5, "--out", "all"]
+    assert "valid was best after epoch" in train(rarefy, "train.svm", *options)
     assert metric(rarefy, "run", "valid.svm", "log_loss") == pytest.approx(losses[best], rel=1e-5)
 
 

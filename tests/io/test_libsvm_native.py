@@ -20,7 +20,7 @@ def programs(request):
     """The folder of the programs, built unless the sources are as they were the last time."""
     if shutil.which(COMPILER) is None or shutil.which("sh") is None:
         pytest.skip(f"there is no compiler {COMPILER}")
-    sources = sorted(p for f in ("text", "tests", "fuzz") for p in (CSRC / f).glob("*"))
+    sources = sorted(p for f in ("text", "kernels", "tests", "fuzz") for p in (CSRC / f).glob("*"))
     key = hashlib.blake2b(b"".join(p.read_bytes() for p in sources), digest_size=8).hexdigest()
     folder = request.config.cache.mkdir(f"text_sanitized_{key}")
     if not (folder / "libsvm_fuzz").exists():
@@ -41,6 +41,10 @@ def run(program, *arguments, cwd):
 
 def test_the_cpp_tests_hold(programs, tmp_path):
     assert "all hold" in run(programs / "text_test", cwd=tmp_path)
+
+
+def test_the_row_kernels_hold(programs, tmp_path):
+    assert run(programs / "rows_test", cwd=tmp_path) == ""
 
 
 @pytest.mark.parametrize("seed", [1, 2])

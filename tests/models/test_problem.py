@@ -60,10 +60,13 @@ def test_classes_are_encoded_in_ascending_order():
 
 
 def test_unknown_label_is_named_with_its_row():
-    with pytest.raises(
-        ValueError, match="row 2 has the label 0, which is none of the classes -1, 1"
-    ):
-        pose({-1.0: 1, 1.0: 1}).encode(np.array([1.0, -1, 0]))
+    """Counted from 1, like lines, and over the batches that came before."""
+    problem, labels = pose({-1.0: 1, 1.0: 1}), np.array([1.0, -1, 0])
+    message = "has the label 0, which is none of the classes -1, 1"
+    with pytest.raises(ValueError, match=f"row 3 {message}"):
+        problem.encode(labels)
+    with pytest.raises(ValueError, match=f"row 1003 {message}"):
+        problem.encode(labels, first_row=1000)
 
 
 def test_class_index_of_strangers_is_minus_one():

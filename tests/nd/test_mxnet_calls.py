@@ -90,11 +90,16 @@ def differences(call: str, theirs: dict, ours: dict) -> list[str]:
         if key not in ("values", "number") and theirs[key] != ours.get(key)
     ]
     for key in ("values", "number"):
-        if key in theirs and not np.allclose(
-            theirs[key], ours.get(key, math.nan), rtol=2e-5, atol=2e-6, equal_nan=True
-        ):
+        if key in theirs and not _close(theirs[key], ours.get(key, math.nan)):
             found.append(f"{key}: {theirs[key]} and {ours.get(key)}")
     return found
+
+
+def _close(theirs, ours) -> bool:
+    """Of as many numbers, too."""
+    return np.shape(theirs) == np.shape(ours) and np.allclose(
+        theirs, ours, rtol=2e-5, atol=2e-6, equal_nan=True
+    )
 
 
 def compare_errors(theirs: dict, ours: dict) -> list[str]:

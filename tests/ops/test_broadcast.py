@@ -140,6 +140,14 @@ def test_csr_with_a_vector(shape):
     np.testing.assert_array_equal(total.asnumpy(), A - vector)
 
 
+@pytest.mark.parametrize("shape", [(4, 1), (1, 5), (1, 1)])
+def test_a_csr_vector_by_a_vector(shape):
+    x = np.arange(max(shape), dtype=np.float32).reshape(shape)
+    quotient = nd.sparse.csr_matrix(x) / nd.array(x + 2)
+    assert quotient.stype == "csr"
+    np.testing.assert_array_equal(quotient.asnumpy(), x / (x + 2))
+
+
 def test_gradient_of_csr_with_a_vector():
     csr, vector = nd.array(A).tostype("csr"), nd.array([[1, 2, 3, 4]])
     vector.attach_grad()
@@ -170,9 +178,34 @@ def test_rows_of_a_product_are_those_of_either():
 def test_adding_again_and_again_does_not_grow():
     total = nd.sparse.zeros("csr", (50, 50))
     for i in range(40):
-        total = total + nd.sparse.csr_matrix(([1.0], ([i % 5], [3])), shape=(50, 50))
+        one = nd.sparse.csr_matrix(([1.0], ([i % 5], [3])), shape=(50, 50), dtype="float32")
+        total = total + one
     assert total.nnz == 5
     assert total._value.nse == 16
+    for i in range(40):
+        total = total - nd.sparse.csr_matrix((np.float32([8]), ([i % 5], [3])), shape=(50, 50))
+        total += nd.sparse.csr_matrix((np.float32([8]), ([i % 5], [3])), shape=(50, 50))
+        assert total._value.nse == 16
+
+
+RUNGS = (16, 32, 64, 128, 256)
+
+
+@pytest.mark.parametrize("stype", ["csr", "row_sparse"])
+def test_slots_of_a_sum_are_the_rung_of_what_it_stores(stype, rng):
+    """Also where the sum of both capacities is no rung, so that only few sizes are ever compiled."""
+    total = nd.sparse.zeros(stype, (200, 1))
+    seen = np.zeros((200, 1), np.float32)
+    sizes = set()
+    while (stored := np.count_nonzero(seen)) < 180:
+        part = np.float32(rng.random((200, 1)) < rng.choice([0.01, 0.1, 0.2]))
+        total, seen = total + nd.array(part).tostype(stype), seen + part
+        stored = np.count_nonzero(seen)
+        rung = next(r for r in RUNGS if r >= stored)
+        assert total._value.nse == (min(rung, 200) if stype == "row_sparse" else rung)
+        sizes.add(total._value.nse)
+        np.testing.assert_array_equal(total.asnumpy(), seen)
+    assert len(sizes) >= 4
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Updates happen in place, cost their rows, and compile once."""
 
+import warnings
 from contextlib import contextmanager
 
 import jax
@@ -151,3 +152,39 @@ def test_updater_makes_each_state_once(rng):
     before = [address(s) for s in updater.states[3]]
     updater(3, gradient([2], (10, 2), rng), weight)
     assert [address(s) for s in updater.states[3]] == before
+
+
+@pytest.mark.parametrize("stype", ["default", "row_sparse"])
+def test_a_state_with_other_slots_than_the_weight_is_not_donated(stype, rng):
+    """JAX would warn that it cannot use the buffers, as the state comes back with other ones."""
+    shape = (100, 2)
+    empty = row_sparse(np.zeros((0, 2), np.float32), np.zeros(0, np.int32), shape)
+    few = nd.sparse.row_sparse_array((np.full((1, 2), 4, np.float32), [7]), shape=shape)
+    zeros = nd.sparse.zeros("row_sparse", shape)
+    for mom, before in ((nd.NDArray._wrap(empty), 0), (zeros, 0), (few, 4)):
+        weight, grad = nd.ones(shape).tostype(stype), gradient([3, 7], shape, rng)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            nd.sgd_mom_update(weight, grad, mom, out=weight, lr=0.5, momentum=0.5)
+        expected = np.zeros(shape)
+        expected[7] = 0.5 * before
+        expected -= 0.5 * grad.asnumpy()
+        assert mom.stype == "row_sparse"
+        np.testing.assert_allclose(mom.asnumpy(), expected, rtol=1e-6)
+        np.testing.assert_allclose(weight.asnumpy(), 1 + expected, rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::rarefy._ops.fallback.StorageFallbackWarning")
+def test_updated_arrays_keep_their_storage_type_where_the_update_runs_dense():
+    eye = np.eye(3, dtype=np.float32)
+    weight, mom = nd.array(eye).tostype("csr"), nd.array(2 * eye).tostype("csr")
+    nd.sgd_mom_update(weight, nd.array(eye), mom, out=weight, lr=0.5, momentum=0.5)
+    for array, expected in ((mom, 0.5 * eye), (weight, 1.5 * eye)):
+        assert array.stype == "csr"
+        assert array.nnz == 3
+        np.testing.assert_array_equal(array.asnumpy(), expected)
+    other = nd.zeros((3, 3)).tostype("row_sparse")
+    nd.sgd_update(weight, nd.array(eye), out=other, lr=0.5)
+    assert other.stype == "row_sparse"
+    np.testing.assert_array_equal(other.asnumpy(), eye)
+    np.testing.assert_array_equal(weight.asnumpy(), 1.5 * eye)

@@ -232,3 +232,38 @@ def test_writing_an_outside_array_in_the_step_is_refused():
         step(csr(x), nd.array(y))
     for key, p in params.items():
         np.testing.assert_array_equal(p.asnumpy(), before[key])
+
+
+@pytest.mark.parametrize("rows", [[2, 7, 8, 30], []], ids=["some rows", "no rows"])
+def test_a_gradient_row_that_a_weight_lacks_is_an_error(rows):
+    """In the compiled step as in an eager update; the other rows have moved."""
+    data = np.ones((len(rows), 2), np.float32)
+    weight = nd.sparse.row_sparse_array((data, np.array(rows, int)), shape=(FEATURES, 2))
+    weight.attach_grad(stype="row_sparse")
+
+    def loss(x):
+        return nd.dot(x, weight).sum()
+
+    step = TrainStep(loss, {"table": weight}, opt.SGD(learning_rate=0.5))
+
+    def one_hot(*columns):
+        parts = (np.ones(len(columns), np.float32), columns, np.arange(len(columns) + 1))
+        return nd.sparse.csr_matrix(parts, shape=(len(columns), FEATURES))
+
+    if rows:
+        step(one_hot(7, 30))
+        assert weight.asnumpy()[[2, 7, 30, 31], 0].tolist() == [1, 0.5, 0.5, 0]
+    missing = 9 if rows else 2
+    said = f"table is row_sparse and stores {len(rows)} of 50.*has row {missing},"
+    with pytest.raises(ValueError, match=said):
+        step(one_hot(2, 9, 49))
+    assert weight.asnumpy()[[2, 9, 49], 0].tolist() == [0.5 if rows else 0, 0, 0]
+    step(one_hot(*rows[:1]))
+    assert weight.asnumpy()[2, 0] == 0
+
+
+def test_a_dense_gradient_of_a_weight_without_some_rows_is_refused():
+    weight = nd.sparse.row_sparse_array((np.ones((1, 2), np.float32), [3]), shape=(9, 2))
+    weight.attach_grad(stype="default")
+    with pytest.raises(ValueError, match="parameter w is row_sparse without some"):
+        TrainStep(lambda x: nd.dot(x, weight).sum(), {"w": weight}, opt.SGD())

@@ -54,3 +54,34 @@ def groups_of(indices, indptr, n_cols):
     padding = sorted(set(range(len(indices))) - set(real))
     order = np.array([*by_column, *padding], np.int32)
     return columns, order, np.cumsum([0, *counts]).astype(np.int32)
+
+
+def meetings(a_indices, a_indptr, b_indices, b_indptr, n_cols):
+    """The entry of a, the entry of b, row and column of every pair that meets, one by one."""
+    inner = rows_of(b_indptr, len(b_indices))
+    for e, row in enumerate(rows_of(a_indptr, len(a_indices))):
+        for f, k in enumerate(inner):
+            if row >= 0 and k >= 0 and a_indices[e] == k and 0 <= b_indices[f] < n_cols:
+                yield e, f, int(row), int(b_indices[f])
+
+
+def csr_dot_csr_places(a_indices, a_indptr, b_indices, b_indptr, *, n_cols, nse):
+    found = meetings(a_indices, a_indptr, b_indices, b_indptr, n_cols)
+    places = sorted({(row, column) for _, _, row, column in found})
+    indices = [c for _, c in places[:nse]] + [n_cols] * max(nse - len(places), 0)
+    kept = [r for r, _ in places[:nse]]
+    indptr = [sum(r < row for r in kept) for row in range(len(a_indptr))]
+    return np.asarray(indices), np.asarray(indptr), len(places)
+
+
+def csr_dot_csr(first, second, *places, n_cols, wanted=2):
+    a_indices, a_indptr, b_indices, b_indptr, c_indices, c_indptr = places
+    rows = rows_of(c_indptr, len(c_indices))
+    slot = {(int(r), int(c)): i for i, (r, c) in enumerate(zip(rows, c_indices, strict=True))}
+    out = np.zeros([len(a_indices), len(b_indices), len(c_indices)][wanted])
+    for e, f, row, column in meetings(a_indices, a_indptr, b_indices, b_indptr, n_cols):
+        if (row, column) in slot:
+            triple = (e, f, slot[row, column])
+            left, right = (triple[r] for r in range(3) if r != wanted)
+            out[triple[wanted]] += np.float64(first[left]) * np.float64(second[right])
+    return out

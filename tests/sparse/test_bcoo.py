@@ -382,8 +382,10 @@ def test_indexing_refuses():
         x["a"]
     with pytest.raises(IndexError, match="bool"):
         x[True]
-    with pytest.raises(NotImplementedError, match="take_csr_rows"):
-        x[np.array([0, 1])]
+    with pytest.raises(NotImplementedError, match="one array"):
+        x[np.array([0, 1]), np.array([0, 1])]
+    with pytest.raises(IndexError, match="index 3 is out of range for dimension 0 of size 3"):
+        x[np.array([0, 3])]
 
 
 @each_layout

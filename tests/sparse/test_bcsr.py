@@ -187,7 +187,7 @@ def test_from_bcoo_sorts_if_need_be():
     assert_array_equal(BCSR.from_bcoo(y).todense(), batched.dense)
     assert_array_equal(BCSR.from_bcoo(y).to_bcoo().todense(), batched.dense)
     assert BCSR.fromdense(entries.dense).to_bcoo().indices_sorted
-    with pytest.raises(ValueError, match="two sparse dimensions"):
+    with pytest.raises(NotImplementedError, match="two sparse dimensions"):
         BCSR.from_bcoo(BCOO.fromdense(np.ones(3)))
 
 

@@ -1,5 +1,6 @@
 """Going dense: counted, warned about once, or refused."""
 
+import inspect
 import os
 import warnings
 from collections import Counter
@@ -13,6 +14,8 @@ from rarefy.base import MXNetError
 
 COUNTS: Counter[tuple[str, Signature]] = Counter()
 """How often each (operator, storage types) has fallen back to dense."""
+
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
 
 _warned: set[tuple[str, Signature, Any]] = set()
 
@@ -51,8 +54,16 @@ def note(op: Operator, signature: Signature, params: Any, values: list[Value]) -
                 f"{what}: its arrays were made dense. Set rarefy.config.storage_fallback = 'silent' or "
                 "MXNET_STORAGE_FALLBACK_LOG_VERBOSE=0 to hide this, 'error' to refuse it",
                 StorageFallbackWarning,
-                stacklevel=4,
+                stacklevel=_depth_of_caller(),
             )
+
+
+def _depth_of_caller() -> int:
+    """How many frames above the one that asks the code outside the package stands."""
+    frame, depth = inspect.currentframe(), 0
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, depth = frame.f_back, depth + 1
+    return depth
 
 
 def require_room(op: Operator, signature: Signature, values: list[Value]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from rarefy._ops.places import rows_at, rows_of, sample, with_data
+from rarefy._ops.places import rows_at, rows_of, sample, with_data, with_stored
 from rarefy._ops.storage import SType, Value, convert, fit, stype_of, to_dense
 from rarefy.sparse import BCOO, BCSR
 from rarefy.sparse._row_sparse import add_row_sparse
@@ -69,7 +69,8 @@ def pull_back(
     )
     results: list[Value | None] = [None] * len(inputs)
     for i, g in zip(needed, vjp(out_data), strict=True):
-        results[i] = with_data(inputs[i], g)
+        # Zero times the slope at zero is NaN for some: padding has to be cleared.
+        results[i] = with_stored(inputs[i], g)
     return tuple(results)
 
 

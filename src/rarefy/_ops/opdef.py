@@ -3,13 +3,14 @@
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from rarefy._ops.storage import SType
 
-Scalar = float
+Scalar = Annotated[float, "operand"]
 """Annotation of a parameter that is an operand of the compiled program, not part of it: a learning
-rate, the 2.5 of `x * 2.5`. Its value may change without compiling anything again."""
+rate, the 2.5 of `x * 2.5`. Its value may change without compiling anything again. A plain `float`
+is part of the program."""
 
 Signature = tuple[SType | None, ...]
 """Storage types of an operator's arrays in order; None for an optional array that is absent."""

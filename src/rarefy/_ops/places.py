@@ -128,6 +128,8 @@ def rows_at(source: Any, rows: jax.Array) -> jax.Array:
     """
     if not isinstance(source, BCOO):
         dense = source.todense() if isinstance(source, BCSR) else source
+        if dense.shape[0] == 0:  # XLA gathers nothing from an axis without elements
+            return jnp.zeros((*rows.shape, *dense.shape[1:]), dense.dtype)
         return dense.at[rows].get(mode="fill", fill_value=0)
     stored = rows_of(source)
     if stored is rows or source.nse == 0:

@@ -7,8 +7,15 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
+from rarefy._ops.precision import wide
 from rarefy.sparse import BCOO, BCSR
-from rarefy.sparse._capacity import capacity, trim_csr, trim_row_sparse
+from rarefy.sparse._capacity import (
+    capacity,
+    pad_csr,
+    pad_row_sparse,
+    trim_csr,
+    trim_row_sparse,
+)
 from rarefy.sparse._csr import canonical_csr, csr_from_dense
 from rarefy.sparse._index import index_dtype_for
 from rarefy.sparse._row_sparse import merge_rows, row_sparse_from_dense
@@ -93,14 +100,16 @@ def count_stored(value: BCSR | BCOO) -> int:
 
 
 def fit(value: Any) -> Any:
-    """Drops slots of a concrete value down to the lowest rung of the capacity ladder that holds what
-    it stores. Under a trace the value is returned as it is."""
+    """Gives a concrete value without repeats the lowest rung of the capacity ladder that holds what it
+    stores, whatever padding it came with. Under a trace the value is returned as it is."""
     if is_traced(value):
         return value
-    slots = capacity(count_stored(value))
-    if slots >= value.nse:
-        return value
-    return trim_csr(value, slots) if isinstance(value, BCSR) else trim_row_sparse(value, slots)
+    count = count_stored(value)
+    if isinstance(value, BCSR):
+        slots = capacity(count)
+        return trim_csr(value, slots) if slots <= value.nse else pad_csr(value, slots)
+    slots = capacity(count, value.shape[0])
+    return trim_row_sparse(value, slots) if slots <= value.nse else pad_row_sparse(value, slots)
 
 
 def canonical(value: Any) -> Any:
@@ -108,9 +117,10 @@ def canonical(value: Any) -> Any:
     only where a user gave the parts otherwise."""
     if not isinstance(value, BCSR | BCOO) or (value.indices_sorted and value.unique_indices):
         return value
-    if isinstance(value, BCSR):
-        return canonical_csr(value)
-    return merge_rows(value.indices[:, 0], value.data, value.shape[0])
+    with wide():  # int64 indices stay so
+        if isinstance(value, BCSR):
+            return canonical_csr(value)
+        return merge_rows(value.indices[:, 0], value.data, value.shape[0])
 
 
 def empty_row_sparse(shape: tuple[int, ...], dtype) -> BCOO:

@@ -4,6 +4,8 @@ All are imported together, since the rules of one look others up by name.
 """
 
 from rarefy._primitives._define import PRIMITIVES
+from rarefy._primitives.csr_dot_csr import csr_dot_csr
+from rarefy._primitives.csr_dot_csr_places import CsrPlaces, csr_dot_csr_places
 from rarefy._primitives.csr_dot_dense import csr_dot_dense
 from rarefy._primitives.csr_sample_dot import csr_sample_dot
 from rarefy._primitives.csr_t_dot_dense import csr_t_dot_dense

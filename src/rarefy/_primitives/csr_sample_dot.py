@@ -91,12 +91,13 @@ def _csr_sample_dot_batch(args, dims, *, form):
     shared = rhs_dim is None
     n = rhs.shape[0 if shared or rhs_dim > 0 else 1]
     indices, indptr = map(batch_first, args[:2], dims[:2], (size,) * 2)
+    nse = indices.shape[1]
     blocks = diagonal_blocks(indices, indptr, n, shared=shared)
     if blocks is None:
         return one_by_one(csr_sample_dot_p)(args, dims, form=form)
     lhs = stacked_rows(lhs, dims[2], size)
     rhs = rhs if shared else stacked_rows(rhs, rhs_dim, size)
-    return bind("csr_sample_dot", *blocks, lhs, rhs, form=form).reshape(size, -1), 0
+    return bind("csr_sample_dot", *blocks, lhs, rhs, form=form).reshape(size, nse), 0
 
 
 csr_sample_dot_p = define(

@@ -72,6 +72,8 @@ def backward(heads, head_grads=None, retain_graph=False, train_mode=True) -> Non
     Raises:
       GradientError: a head was not computed under `record` from a variable, or its record was
         released by an earlier call.
+      TypeError: a head is no array, or its cotangent has another dtype.
+      ValueError: the cotangents are not as many as the heads, or not of their shapes.
     """
     heads = _listed(heads)
     slots, cotangents = _seeds(heads, head_grads)
@@ -131,20 +133,43 @@ def _seeds(heads: Sequence[Array], head_grads) -> tuple[list[Slot], list[Value]]
         raise ValueError(f"backward: {len(heads)} heads but {len(grads)} head_grads")
     slots, cotangents = [], []
     for i, (head, grad) in enumerate(zip(heads, grads, strict=True)):
+        _require_array(f"head {i}", head)
         if head._slot is None:
             raise GradientError(
                 f"backward: head {i} was not computed under autograd.record() from an array with "
                 "attach_grad()"
             )
-        cotangent = ones_like(head._value, head._slot.wanted) if grad is None else grad._value
-        if cotangent.shape != head._value.shape:
-            raise ValueError(
-                f"backward: head gradient {i} has shape {cotangent.shape}, its head "
-                f"{head._value.shape}; they must be equal"
-            )
+        if grad is None:
+            cotangent = ones_like(head._value, head._slot.wanted)
+        else:
+            cotangent = _head_gradient(i, head._value, grad)
         slots.append(head._slot)
         cotangents.append(cotangent)
     return slots, cotangents
+
+
+def _head_gradient(i: int, head: Value, grad) -> Value:
+    _require_array(f"head gradient {i}", grad)
+    cotangent = grad._value
+    if cotangent.shape != head.shape:
+        raise ValueError(
+            f"backward: head gradient {i} has shape {cotangent.shape}, its head {head.shape}; they "
+            "must be equal"
+        )
+    if cotangent.dtype != head.dtype:
+        raise TypeError(
+            f"backward: head gradient {i} is {cotangent.dtype}, its head {head.dtype}; convert it "
+            f"with .astype('{head.dtype}')"
+        )
+    return cotangent
+
+
+def _require_array(name: str, array) -> None:
+    if not hasattr(array, "_slot"):
+        raise TypeError(
+            f"backward: {name} must be an array of rarefy; got {type(array).__name__}. Make one with "
+            "nd.array(...)"
+        )
 
 
 def _listed(x) -> list:

@@ -19,11 +19,11 @@ import jax.numpy as jnp
 
 from rarefy._cell import Cell
 from rarefy._ops.compiled import Static, pullback, split_params
-from rarefy._ops.gradient import add, as_stype
+from rarefy._ops.gradient import add, as_stype, cotangent_like
 from rarefy._ops.infer import Plan
 from rarefy._ops.places import with_stored
 from rarefy._ops.precision import wide
-from rarefy._ops.storage import SType, Value, zeros_of
+from rarefy._ops.storage import SType, Value, stype_of, zeros_of
 from rarefy.base import MXNetError
 from rarefy.sparse import BCOO, BCSR
 
@@ -82,6 +82,7 @@ class Node:
         "key",
         "number",
         "outputs",
+        "places",
         "plan",
         "scalars",
         "shapes",
@@ -99,6 +100,7 @@ class Node:
         self.key = key
         self.inputs: tuple[Slot | None, ...] = inputs
         self.values: tuple[tuple[Value | None, ...], tuple[Value, ...]] | None = None
+        self.places: dict[int, Value] | None = None
         self.outputs: tuple[Slot, ...] = ()
 
     def pull_back(self, cotangents: Sequence[Value | None]) -> tuple[Value | None, ...]:
@@ -112,7 +114,19 @@ class Node:
         plan = self.plan
         program = pullback(plan.op, plan.rule, plan.signature, self.static, self.training, want)
         inputs, outputs = self.values
-        return program(inputs, outputs, tuple(cotangents), self.scalars, self.key)
+        found = program(inputs, outputs, tuple(cotangents), self.scalars, self.key)
+        places = self.places
+        if not places:
+            return found
+        return tuple(
+            _in_places(c, places[i]) if i in places and c is not None else c
+            for i, c in enumerate(found)
+        )
+
+    def release(self) -> None:
+        """Lets the saved values go; there is no going back through the node any more."""
+        self.values = None
+        self.places = None
 
 
 def record(
@@ -123,11 +137,24 @@ def record(
     slots: Sequence[Slot | None],
     inputs: Sequence[Value | None],
     outputs: Sequence[Value],
+    given: Sequence[Value | None],
 ) -> tuple[Slot, ...]:
-    """Puts an operator that has run on the tape and returns the slots of its results."""
+    """Puts an operator that has run on the tape and returns the slots of its results.
+
+    `given` are the inputs before they were made dense, where they were: a cotangent in the storage
+    type of such an array lives in the places that the array stores.
+    """
     static, scalars = split_params(plan.op, params)
     node = Node(plan, static, scalars, training, key, tuple(slots))
     node.values = (tuple(inputs), tuple(outputs))
+    if plan.fallback:
+        node.places = {
+            i: value
+            for i, (slot, value) in enumerate(zip(slots, given, strict=True))
+            if slot is not None
+            and isinstance(value, BCSR | BCOO)
+            and slot.wanted == stype_of(value)
+        }
     dense = any(
         slot is not None and slot.wanted == "default" and (kind != "default" or plan.op.converts)
         for slot, kind in zip(slots, plan.signature, strict=True)
@@ -199,8 +226,11 @@ def propagate(
                     pending[slot] = add(pending.get(slot), cotangent)
     if not retain_graph:
         for node in nodes:
-            node.values = None
+            node.release()
     return {slot: cotangent for slot, cotangent in pending.items() if slot.leaf is not None}
+
+
+_in_places = jax.jit(cotangent_like)
 
 
 def reachable(heads: Iterable[Slot]) -> set[Node]:

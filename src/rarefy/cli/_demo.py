@@ -11,7 +11,7 @@ import numpy as np
 
 from rarefy.cli._click_log import N_COLUMNS, ClickLog, PlantedModel
 from rarefy.cli._errors import debug_option
-from rarefy.cli._format import bytes_text, percent_text
+from rarefy.cli._format import bytes_text, percent_text, program
 from rarefy.cli._progress import Progress, Stop
 from rarefy.io import save_libsvm
 from rarefy.metric import auc, binary_log_loss
@@ -78,9 +78,9 @@ def demo(out: Path, rows: int, seed: int) -> int | None:
     _show(train, test, outcomes)
     click.echo(f"\npictures  {out / 'linear' / CURVES}\n          {out / 'fm' / CURVES}")
     click.echo(f"all of it took {time.monotonic() - began:.0f} s. Try it yourself:")
-    click.echo(f"  rarefy inspect {out / TRAIN}")
-    click.echo(f"  rarefy train {out / TRAIN} --valid {out / TEST} --model fm")
-    click.echo(f"  rarefy predict {out / 'fm'} {out / TEST} | head")
+    click.echo(f"  {program()} inspect {out / TRAIN}")
+    click.echo(f"  {program()} train {out / TRAIN} --valid {out / TEST} --model fm")
+    click.echo(f"  {program()} predict {out / 'fm'} {out / TEST} | head")
     return None
 
 

@@ -26,6 +26,8 @@ def guarded(command: Callable[[dict[str, Any]], int | None]) -> int:
       command: takes a dictionary, in which it may set `debug`, and returns an exit status or None.
     """
     state: dict[str, Any] = {}
+    if sys.stdout is None:  # closed by the caller, as `>&-` does
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     try:
         status = command(state)
         sys.stdout.flush()

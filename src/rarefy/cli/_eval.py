@@ -30,7 +30,7 @@ def evaluate_run(run: str, file: str, weights: bool, duplicates: str, as_json: b
     reader = open_rows(
         file, model.header, labels="required", duplicates=duplicates, weights=weights
     )
-    found = evaluate(model, reader.epoch())
+    found = evaluate(model, reader.epoch(), file)
     if not found["rows"]:
         raise ValueError(f"{file}: there are no rows")
     if as_json:

@@ -1,5 +1,9 @@
 """Numbers for people."""
 
+import os
+import shlex
+import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -34,6 +38,17 @@ def plural(count: int, noun: str) -> str:
 def metrics_text(metrics: Mapping[str, Any]) -> str:
     """Metrics on one line: `log_loss 0.32471  auc 0.90178`."""
     return "  ".join(f"{name} {value:.5f}" for name, value in metrics.items())
+
+
+def program() -> str:
+    """How to call the command again: `rarefy`, with its folder where it is not on the path."""
+    called = sys.argv[0]
+    if os.path.basename(called) != "rarefy":
+        return "rarefy"
+    found = shutil.which("rarefy")
+    if found is not None and os.path.samefile(found, called):
+        return "rarefy"
+    return shlex.quote(called)
 
 
 def show_pairs(pairs: Sequence[tuple[str, str]]) -> None:

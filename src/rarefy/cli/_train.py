@@ -10,10 +10,17 @@ import click
 from click.core import ParameterSource
 
 from rarefy.cli._errors import debug_option
-from rarefy.cli._format import bytes_text, metrics_text, percent_text, plural, show_pairs
+from rarefy.cli._format import (
+    bytes_text,
+    metrics_text,
+    percent_text,
+    plural,
+    program,
+    show_pairs,
+)
 from rarefy.cli._progress import Progress, Stop
 from rarefy.io import LibSVMScan
-from rarefy.models import CHECKPOINT, HEADER, Plan, Reading, Training, make_plan
+from rarefy.models import CHECKPOINT, HEADER, MAIN_METRIC, Plan, Reading, Training, make_plan
 
 # Options that are settings, under the names that settings have.
 _SETTINGS = (
@@ -35,6 +42,9 @@ _SETTINGS = (
     "factor_std",
 )
 _POSITIVE = click.IntRange(min=1)
+
+# A loss on the validation rows that ends so much above its least is worth a word.
+_WORSE = 1.005
 
 
 def _one_of(*choices: str) -> click.Choice:
@@ -58,7 +68,7 @@ def _one_of(*choices: str) -> click.Choice:
 @click.option(
     "--schedule",
     type=_one_of("linear", "constant"),
-    help="Whether the rate falls to zero over all epochs.  [linear; constant for ftrl]",
+    help="Whether steps fall to nothing over all epochs.  [linear]",
 )
 @click.option("--l1", type=float, help="L1 on the mean loss; needs ftrl.  [0]")
 @click.option("--l2", type=float, help="L2 on the mean loss, as l2/2 |w|^2.  [0]")
@@ -151,7 +161,7 @@ def run_training(training: Training, folder: Path, checkpoint_seconds: float) ->
         row = plural(position.row, "row")
         click.echo(
             f"stopped after {plural(position.epoch, 'epoch')} and {row}; saved. Go on with:\n  "
-            f"rarefy train --out {shlex.quote(str(folder))} --resume",
+            f"{program()} train --out {shlex.quote(str(folder))} --resume",
             err=True,
         )
         return 128 + (stop.signal or 0)
@@ -163,6 +173,10 @@ def _folder(file: str | None, options: Mapping[str, Any]) -> Path:
     """Where the run is, or will be."""
     if options["out"] is not None:
         folder = Path(options["out"])
+        if not options["out"]:
+            raise click.UsageError("--out: the name is empty; name a folder")
+        if folder.exists() and not folder.is_dir():
+            raise click.UsageError(f"--out {folder}: that is a file; name a folder")
     elif file is None:
         raise click.UsageError("Missing argument 'TRAIN' (or --resume with --out RUN)")
     else:
@@ -199,8 +213,6 @@ def _new(folder: Path, file: str | None, options: Mapping[str, Any]) -> Training
         weights=options["weights"],
         window_mib=options["memory"],
     )
-    if reading.valid is not None:
-        os.stat(reading.valid)  # a wrong name should not be noticed after the first epoch only
     found = reading.scan()
     base = options["index_base"]
     plan, reader = make_plan(
@@ -304,6 +316,12 @@ def _show_result(training: Training, folder: Path) -> None:
     }
     if plan.settings.patience and epoch < position.epoch:
         click.echo(f"no better since epoch {epoch}, whose model is kept")
+    main, best = MAIN_METRIC[plan.problem.loss], position.best
+    if not plan.settings.patience and best is not None and metrics[main] > _WORSE * best:
+        click.echo(
+            f"valid was best after epoch {position.best_epoch} ({main} {best:.5f}); "
+            "--early-stop 2 keeps the best model"
+        )
     size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
     show_pairs(
         [

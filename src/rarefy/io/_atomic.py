@@ -1,5 +1,6 @@
 """Files that are there whole or not at all."""
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -20,7 +21,12 @@ def replacing(path: str | os.PathLike) -> Iterator[BinaryIO]:
     """
     path = os.path.realpath(os.fspath(path))
     folder, name = os.path.split(path)
-    descriptor, temporary = tempfile.mkstemp(dir=folder or ".", prefix=f".{name}.")
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    try:
+        descriptor, temporary = tempfile.mkstemp(dir=folder or ".", prefix=f".{name}.")
+    except OSError as error:  # it names the temporary file, which says nothing to anyone
+        raise OSError(error.errno, error.strerror, path) from None
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from rarefy import nd
-from rarefy.models._optimizers import WithL2, make_optimizer, refreshed_ftrl
+from rarefy.models._optimizers import GrowingFtrl, WithL2, make_optimizer
 from rarefy.models._settings import Settings
 from rarefy.optimizer import TrainStep
 from rarefy.sparse._capacity import host_csr
@@ -21,6 +21,8 @@ class Network:
       settings: of the training.
       steps: number of updates of a whole training.
       strengths: `(width, 1)` float32, of the L2 penalty (`l2_strengths`); None for none.
+      rows_a_step: on average; by default all batches are full.
+      scale: `(width,)`, what the columns were divided by; None for nothing.
 
     Attributes:
       step: the compiled step.
@@ -34,8 +36,11 @@ class Network:
         settings: Settings,
         steps: int,
         strengths: np.ndarray | None = None,
+        rows_a_step: float | None = None,
+        scale: np.ndarray | None = None,
     ):
         self._settings = settings
+        rows_a_step = settings.batch_size if rows_a_step is None else rows_a_step
         self._width = width
         self._loss = _LOSSES[loss]
         self._squeeze = loss != "softmax"
@@ -49,7 +54,8 @@ class Network:
         for name, param in self._params.items():
             param.attach_grad(stype="default" if name == "bias" else "row_sparse")
         names = dict(enumerate(self._params))
-        optimizer = make_optimizer(settings, names, steps)
+        optimizer = make_optimizer(settings, names, steps, rows_a_step, scale)
+        self._ftrl = optimizer if isinstance(optimizer, GrowingFtrl) else None
         if strengths is not None:
             penalized = {i: strengths for i, name in names.items() if name != "bias"}
             optimizer = WithL2(optimizer, penalized)
@@ -89,16 +95,11 @@ class Network:
     def numbers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """Weight, bias and factors as they are now; under FTRL with the L1 term of this moment."""
         arrays = {name: param.asnumpy() for name, param in self._params.items()}
-        if self._settings.optimizer == "ftrl" and self._settings.l1:
-            for name in arrays.keys() - {"bias"}:
-                arrays[name] = self._refreshed(name)
+        if self._ftrl is not None and self._settings.l1:
+            for i, name in enumerate(self._params):
+                z, n = (state.asnumpy() for state in self.step.states[name][:2])
+                arrays[name] = self._ftrl.weights(i, z, n)
         return arrays["weight"], arrays["bias"], arrays.get("factors")
-
-    def _refreshed(self, name: str) -> np.ndarray:
-        z, n = (state.asnumpy() for state in self.step.states[name][:2])
-        lr = self._settings.lr * (self._settings.factor_lr if name == "factors" else 1.0)
-        updates = self.step.optimizer.state_dict()["num_update"]
-        return refreshed_ftrl(z, n, lr, self._settings.l1 * self._settings.batch_size * updates)
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """All arrays by name and all counts, from which `load_state` goes on exactly."""

@@ -4,6 +4,7 @@ import dataclasses
 import math
 import os
 import secrets
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -61,8 +62,8 @@ class Reading:
           ValueError: there are no rows, or a line is bad.
           OSError: the file cannot be read.
         """
-        if self.train == "-":
-            raise ValueError("training reads its rows several times; save standard input to a file")
+        for path in (self.train, self.valid):
+            _refuse_stream(path)
         found = scan_libsvm(self.train, **self.options())
         if not found.rows:
             raise ValueError(f"{self.train}: there are no rows")
@@ -203,6 +204,11 @@ def make_plan(
     for batch in reader.epoch():
         x: Any = batch.to_scipy()
         look.update(unit_rows(x) if given.get("normalize") == "l2" else x, labels_of(batch))
+    if look.rows != found.rows:
+        raise ValueError(
+            f"{reading.train}: {found.rows:,} rows at the first look and {look.rows:,} at the second; "
+            "train when nobody writes to it any more"
+        )
     scaling = ColumnScaling.none()
     if given.get("scaling") != "none":
         scaling = ColumnScaling.fit(look.stats)
@@ -234,6 +240,18 @@ def make_plan(
     fingerprint = found.fingerprint or ""
     plan = Plan(header, chosen, reading, problem, look.rows, fingerprint, bias, scaling, counts)
     return plan, reader
+
+
+def _refuse_stream(path: str | None) -> None:
+    """Raises ValueError for what can be read only once, before anything waits for its writer."""
+    if path is None:
+        return
+    mode = 0 if path == "-" else os.stat(path).st_mode
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise ValueError(
+            f"{'standard input' if path == '-' else path}: training reads its rows several times, "
+            "and a stream can be read once; save it to a file"
+        )
 
 
 def _check_memory(columns: int, outputs: int, given: Mapping[str, Any]) -> None:

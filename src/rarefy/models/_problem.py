@@ -32,12 +32,13 @@ class Problem:
         """Number of scores of a row."""
         return len(self.classes) if self.loss == "softmax" and self.classes else 1
 
-    def encode(self, labels: np.ndarray, first_row: int = 0) -> np.ndarray:
+    def encode(self, labels: np.ndarray, first_row: int = 0, source: str = "") -> np.ndarray:
         """Labels as the loss takes them.
 
         Args:
           labels: `(rows,)` floating, as in the file.
           first_row: how many rows came before, for the message.
+          source: where the rows come from, for the message.
 
         Returns:
           `(rows,)` float32: 0 or 1, the position of the class, or the standardized target.
@@ -50,8 +51,9 @@ class Problem:
         index = class_index(self.classes, labels)
         if (index < 0).any():
             row = int(np.argmax(index < 0))
+            place = f"{source}: " if source else ""
             raise ValueError(
-                f"row {first_row + row + 1} has the label {labels[row]:g}, which is none of the "
+                f"{place}row {first_row + row + 1} has the label {labels[row]:g}, which is none of the "
                 f"classes {shown(self.classes)}"
             )
         return index.astype(np.float32)

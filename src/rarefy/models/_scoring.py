@@ -55,12 +55,13 @@ def running_metrics(loss: str, *, coarse: bool = False) -> dict[str, Running]:
     return made
 
 
-def evaluate(model: Model, batches: Iterable[RowBatch]) -> dict[str, float]:
+def evaluate(model: Model, batches: Iterable[RowBatch], source: str = "") -> dict[str, float]:
     """Holds a model against rows with labels.
 
     Args:
       model: the model.
       batches: rows of its width.
+      source: where they come from, for messages.
 
     Returns:
       The number of rows and the metrics that fit the loss.
@@ -74,7 +75,7 @@ def evaluate(model: Model, batches: Iterable[RowBatch]) -> dict[str, float]:
     for batch in batches:
         labels = labels_of(batch)
         if problem.classes is not None:
-            labels = problem.encode(labels, batch.first_row)
+            labels = problem.encode(labels, batch.first_row, source)
         scores = model.scores(batch.to_scipy())
         for metric in metrics.values():
             metric.update(labels, scores, batch.weights)

@@ -27,7 +27,7 @@ class Settings:
       model: 'linear' or 'fm'.
       optimizer: 'adagrad', 'sgd', 'adam' or 'ftrl'.
       lr: the learning rate at the beginning; that of factors is `factor_lr` times it.
-      schedule: 'linear' lets it fall to zero over all epochs, 'constant' keeps it.
+      schedule: 'linear' lets the steps fall to zero over all epochs, 'constant' keeps the rate.
       l1: strength of L1; needs 'ftrl'.
       l2: strength of L2.
       batch_size: rows a step.
@@ -147,8 +147,7 @@ def settings(rows: int, loss: str, squared_norm: float, **given: Any) -> Setting
     optimizer = chosen.setdefault("optimizer", "adagrad")
     defaults = {
         "lr": _rate(optimizer, rows, _CURVATURE[loss] * (1.0 + squared_norm)),
-        # The state of FTRL has the rate in it.
-        "schedule": "constant" if optimizer == "ftrl" else "linear",
+        "schedule": "linear",
         "l1": 0.0,
         "l2": 0.0,
         "batch_size": _batch_size(rows),

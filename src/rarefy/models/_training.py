@@ -37,6 +37,8 @@ _FETCH_STEPS = 256
 # The end of an epoch is saved if the last save is longer ago: epochs over a small file take less.
 _EPOCH_SAVE_SECONDS = 1.0
 
+_FILES = (HEADER, TENSORS, CHECKPOINT, HISTORY, CURVES)
+
 # So many rows are normalized, scaled and encoded at a time.
 _PREPARED_ROWS = 4096
 
@@ -95,6 +97,7 @@ class Training:
         self._unsaved: Model | None = None
         self._saved_at = 0.0
         self._metrics = running_metrics(plan.problem.loss, coarse=True)
+        self._check_valid()
         if checkpoint is None:
             self._start()
         else:
@@ -128,7 +131,9 @@ class Training:
             )
         header = plan.header
         reader = plan.reading.reader(header.width, header.index_base, plan.settings.batch_size)
-        return cls(plan, reader, folder, checkpoint)
+        training = cls(plan, reader, folder, checkpoint)
+        sweep(folder, *_FILES)
+        return training
 
     @property
     def compilations(self) -> int:
@@ -236,8 +241,19 @@ class Training:
         # The old checkpoint goes first: without it nothing takes the rest for a run of today.
         for name in (CHECKPOINT, TENSORS, HISTORY, CURVES):
             (self._folder / name).unlink(missing_ok=True)
-        sweep(self._folder, HEADER, TENSORS, CHECKPOINT, HISTORY, CURVES)
+        sweep(self._folder, *_FILES)
         self.plan.header.save(self._folder / HEADER)
+
+    def _check_valid(self) -> None:
+        """Looks at the validation rows, so that what is wrong with them shows before an epoch."""
+        if self._valid is None:
+            return
+        source, rows = str(self.plan.reading.valid), 0
+        for batch in self._valid.epoch():
+            self.plan.problem.encode(labels_of(batch), batch.first_row, source)
+            rows += batch.rows
+        if not rows:
+            raise ValueError(f"{source}: there are no rows")
 
     def _batches(self) -> Generator[_Batch]:
         """The rest of the epoch, cut into batches. Rows are prepared by thousands, as that costs
@@ -309,7 +325,7 @@ class Training:
         record |= {f"train_{name}": metric.value() for name, metric in self._metrics.items()}
         improved = True
         if self._valid is not None:
-            found = evaluate(model, self._valid.epoch())
+            found = evaluate(model, self._valid.epoch(), str(self.plan.reading.valid))
             found.pop("rows")
             record |= {f"valid_{name}": value for name, value in found.items()}
             improved = self._note_best(found[MAIN_METRIC[self.plan.problem.loss]])
@@ -348,11 +364,24 @@ def _network(plan: Plan, checkpoint: Checkpoint | None, folder: Path) -> Network
     strengths = None
     if settings.l2:
         # A checkpoint has them among the states.
-        counts = np.zeros(header.width) if plan.counts is None else plan.counts
+        counts = np.zeros(header.width) if plan.counts is None else plan.counts.copy()
+        counts[plan.scaling.dense] = plan.rows  # centered columns are stored in all rows
         scale = plan.scaling.scale
         strengths = l2_strengths(settings.l2, counts, plan.rows, settings.batch_size, scale)
     steps = settings.epochs * plan.batches
-    network = Network(header.loss, header.width, plan.bias, settings, steps, strengths)
+    rows_a_step = plan.rows / plan.batches
+    # A batch larger than the file would be padding for the most part.
+    settings = dataclasses.replace(settings, batch_size=min(settings.batch_size, plan.rows))
+    network = Network(
+        header.loss,
+        header.width,
+        plan.bias,
+        settings,
+        steps,
+        strengths,
+        rows_a_step,
+        plan.scaling.scale,
+    )
     if checkpoint is not None:
         path = folder / CHECKPOINT
         arrays = {

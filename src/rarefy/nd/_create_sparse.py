@@ -252,7 +252,7 @@ def row_sparse_array(
     if dense.ndim == 0:
         raise ValueError("row_sparse needs at least one dimension; the array is a scalar")
     _require_shape(shape, dense.shape)
-    rows = np.flatnonzero((dense != 0).reshape(dense.shape[0], -1).any(axis=1))
+    rows = np.flatnonzero((dense != 0).any(axis=tuple(range(1, dense.ndim))))
     return _made(_row_sparse(dense[rows], rows, dense.shape, True, True), ctx)
 
 

@@ -59,19 +59,28 @@ class Handle:
         Raises:
           MXNetError: operators are being recorded and the array takes part in it.
         """
-        if self._slot is not None:
-            if autograd.is_recording():
-                raise MXNetError(
-                    "an array that takes part in autograd.record() cannot be changed in place (+=, "
-                    "x[:] = ..., out=); assign the result to a new name"
-                )
-            if self._slot.leaf is None:
-                self._slot = None
+        self._leave_record()
         if self._path is None:
             self._cell.store(value, shared=shared)
         else:
             with wide():
                 self._cell.store(self._write(self._cell.value, self._path, value))
+
+    def _leave_record(self) -> None:
+        """Ends the part of a result in the record, as it is going to change.
+
+        Raises:
+          MXNetError: operators are being recorded and the array takes part in it.
+        """
+        if self._slot is None:
+            return
+        if autograd.is_recording():
+            raise MXNetError(
+                "an array that takes part in autograd.record() cannot be changed in place (+=, "
+                "x[:] = ..., out=); assign the result to a new name"
+            )
+        if self._slot.leaf is None:
+            self._slot = None
 
     def _read(self, base: Value, path: Path) -> Value:
         raise NotImplementedError

@@ -13,12 +13,12 @@ from rarefy._ops.compiled import run, split_params
 from rarefy._ops.infer import Plan, infer
 from rarefy._ops.opdef import Operator, Signature
 from rarefy._ops.precision import wide
-from rarefy._ops.storage import SType, Value, canonical, convert, is_traced, stype_of, to_dense
+from rarefy._ops.storage import SType, Value, canonical, convert, is_traced, to_dense
 from rarefy.autograd._mode import _mode
 from rarefy.autograd._tape import Slot, record
 from rarefy.base import MXNetError
 from rarefy.nd._handle import Handle
-from rarefy.sparse import JAXSparse
+from rarefy.sparse import BCOO, JAXSparse
 
 
 def invoke(
@@ -44,13 +44,14 @@ def invoke(
       MXNetError: the operator refuses shapes or dtypes; `out` does not fit.
       StorageFallbackError: arrays would have to be made dense and settings refuse that.
     """
-    values, signature = _read(op, arrays)
+    given, signature = _read(op, arrays)
     plan = infer(op, signature, params)
     training = op.needs_training and autograd.is_training()
     key = next_key() if op.needs_key else None
     with wide():
+        values = given
         if plan.fallback or plan.spreads:
-            values = _densified(plan, signature, params, values)
+            values = _densified(plan, signature, params, given)
         donate = _donated(op, arrays, values, out) if op.updates else ()
         try:
             if op.check is not None:
@@ -62,7 +63,7 @@ def invoke(
     if _mode.recording:
         taped = [None if a is None else a._slot for a in arrays]
         if any(taped):
-            slots = record(plan, params, training, key, taped, values, results)
+            slots = record(plan, params, training, key, taped, values, results, given)
     if op.updates:
         return _store_updates(op, arrays, results, out)
     return _deliver(op, plan, arrays, results, slots, out)
@@ -110,26 +111,35 @@ def _donated(op, arrays, values, out) -> tuple[int, ...]:
         array = arrays[i]
         if array is None or (i == op.arrays.index(op.updates[0]) and out is not array):
             continue
+        array._leave_record()  # now: were it refused after the run, donated buffers would be gone
         whole = array._path is None and not array._cell.shared
         alone = sum(a is not None and a._cell is array._cell for a in arrays) == 1
-        if whole and alone and not is_traced(values[i]):
+        kept = _keeps_slots(values[i], values[op.arrays.index(op.updates[0])])
+        if whole and alone and kept and not is_traced(values[i]):
             positions.append(i)
     return tuple(positions)
 
 
+def _keeps_slots(state: Any, weight: Any) -> bool:
+    """Whether a state comes back in buffers of the same size. A row_sparse one gets the slots of the
+    weight if it has others, as one that stores nothing yet has."""
+    if not isinstance(state, BCOO):
+        return True
+    return state.nse == (weight.nse if isinstance(weight, BCOO) else weight.shape[0])
+
+
 def _store_updates(op, arrays, results, out):
     weight = arrays[op.arrays.index(op.updates[0])]
-    for name, result in zip(op.updates[1:], results[1:], strict=True):
-        state = arrays[op.arrays.index(name)]
-        if state is not None:
-            state._store(result)
-    if out is None:
-        return Handle._wrap(results[0])
-    if out is not weight:
+    if out is not None and out is not weight:
         _check_out(op, out, results[0])
-        out._store(convert(results[0], stype_of(out._value)))
-    else:
-        weight._store(results[0])
+    with wide():
+        for name, result in zip(op.updates[1:], results[1:], strict=True):
+            state = arrays[op.arrays.index(name)]
+            if state is not None:
+                state._store(convert(result, state._stype))
+        if out is None:
+            return Handle._wrap(results[0])
+        out._store(convert(results[0], out._stype))
     return out
 
 

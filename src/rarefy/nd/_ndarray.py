@@ -350,6 +350,7 @@ class NDArray(Fluent, Handle, stype="default"):
         new = self._as_block(value, found.shape)
         start = flat_start(found, self.shape)
         if start is not None:
+            self._leave_record()
             self._view(start, found.shape)._store(new)
             return
         with wide():

@@ -165,8 +165,14 @@ class BaseSparseNDArray(NDArray):
     def __imul__(self, other):
         return arithmetic.MULTIPLY.sparse(self, other, self)
 
-    def __reduce__(self):
-        raise NotImplementedError("sparse arrays are not pickled yet; save data, indices and shape")
+    def __reduce__(self) -> Any:
+        buffers, layout = self._known().tree_flatten()
+        return _rebuild, (type(self._value), layout, tuple(map(np.asarray, buffers)))
+
+
+def _rebuild(kind: Any, layout: Any, buffers: tuple[np.ndarray, ...]) -> Any:
+    with wide():
+        return Handle._wrap(kind.tree_unflatten(layout, tuple(map(jnp.asarray, buffers))))
 
 
 class CSRNDArray(BaseSparseNDArray, stype="csr"):

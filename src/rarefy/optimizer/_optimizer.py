@@ -275,6 +275,25 @@ class Optimizer:
             return
         copy, inner = self._split(state)
         self.update(index, copy, grad, inner)
+        self._copy_moved(weight, copy, grad)
+
+    def apply_multi_precision(
+        self, index: Any, weight: Handle, grad: Handle, state: State, hyper: Hyper
+    ) -> None:
+        """`apply`, through the float32 copy in the state where there is one.
+
+        Args:
+          state: from `create_state_multi_precision`.
+          index, weight, grad, hyper: as for `apply`.
+        """
+        if not self._is_narrow(weight):
+            self.apply(index, weight, grad, state, hyper)
+            return
+        copy, inner = self._split(state)
+        self.apply(index, copy, grad, inner, hyper)
+        self._copy_moved(weight, copy, grad)
+
+    def _copy_moved(self, weight: Handle, copy: Handle, grad: Handle) -> None:
         lazy = bool(getattr(self, "lazy_update", False))
         invoke(copy_rows, [weight, copy, grad], {"lazy_update": lazy}, out=weight)
 
@@ -367,25 +386,58 @@ def _wrap_copy(weight: Handle, dtype: Any) -> Handle:
         return Handle._wrap(jax.tree.map(jnp.copy, weight._value.astype(dtype)))
 
 
+def lacks_rows(weight: Value) -> bool:
+    """Whether a concrete row_sparse weight does not store all its rows; waits for its indices."""
+    return isinstance(weight, BCOO) and len(_stored_rows(weight)) < weight.shape[0]
+
+
+def missing_row(weight: BCOO, grad: BCOO) -> jax.Array:
+    """The first row of a gradient that a weight does not store; the number of rows if there is none.
+
+    Args:
+      weight: row_sparse `(n, *d)`, rows ascending.
+      grad: row_sparse of the same shape.
+
+    Returns:
+      A scalar of the index dtype of `grad`. Runs in a trace too.
+    """
+    n, have, rows = weight.shape[0], row_sparse_rows(weight), row_sparse_rows(grad)
+    if not rows.shape[0]:
+        return jnp.asarray(n, rows.dtype)
+    found = jnp.zeros(rows.shape, bool)
+    if have.shape[0]:
+        place = jnp.minimum(jnp.searchsorted(have, rows.astype(have.dtype)), have.shape[0] - 1)
+        found = have[place] == rows
+    return jnp.where(found, jnp.asarray(n, rows.dtype), rows).min()
+
+
+def refuse_row(name: Any, weight: BCOO, row: int) -> None:
+    """Refuses a gradient's row that a row_sparse weight has no place for.
+
+    Raises:
+      ValueError: always.
+    """
+    n = weight.shape[0]
+    raise ValueError(
+        f"parameter {name} is row_sparse and stores {len(_stored_rows(weight))} of {n} rows; its "
+        f"gradient has row {row}, which is not among them. Rows are never added to a weight: make it "
+        "with all rows that training will touch, as nd.ones(shape).tostype('row_sparse') does"
+    )
+
+
+def _stored_rows(weight: BCOO) -> np.ndarray:
+    rows = np.asarray(row_sparse_rows(weight))
+    return rows[rows < weight.shape[0]]
+
+
 def _check_rows_stored(index: Any, weight: Value, grad: Value) -> None:
-    """Refuses a gradient with rows that a row_sparse weight has no place for."""
     assert isinstance(weight, BCOO)
-    n, have = weight.shape[0], row_sparse_rows(weight)
-    if not all(map(is_concrete, (have, *jax.tree.leaves(grad)))):
+    if not all(map(is_concrete, (row_sparse_rows(weight), *jax.tree.leaves(grad)))):
         return
-    stored = np.asarray(have)
-    stored = stored[stored < n]
-    if len(stored) == n:
+    if not lacks_rows(weight):
         return
-    if isinstance(grad, BCOO):
-        rows = np.asarray(row_sparse_rows(grad))
-        missing = np.setdiff1d(rows[rows < n], stored)
-    else:
-        missing = np.setdiff1d(np.arange(n), stored)
+    stored, n = _stored_rows(weight), weight.shape[0]
+    rows = np.asarray(row_sparse_rows(grad)) if isinstance(grad, BCOO) else np.arange(n)
+    missing = np.setdiff1d(rows[rows < n], stored)
     if len(missing):
-        raise ValueError(
-            f"parameter {index} is row_sparse and stores {len(stored)} of {n} rows; its gradient "
-            f"has row {missing[0]}, which is not among them. Rows are never added to a weight: "
-            "make it with all rows that training will touch, as "
-            "nd.ones(shape).tostype('row_sparse') does"
-        )
+        refuse_row(index, weight, int(missing[0]))

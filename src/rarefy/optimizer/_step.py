@@ -10,11 +10,12 @@ import numpy as np
 from rarefy import _key, autograd
 from rarefy._cell import Cell, holding, store_all
 from rarefy._ops.precision import wide
-from rarefy._ops.storage import Value
+from rarefy._ops.storage import Value, canonical
 from rarefy.autograd._tape import Leaf, Slot
 from rarefy.nd._handle import Handle
 from rarefy.nd._ndarray import NDArray
-from rarefy.optimizer._optimizer import Optimizer
+from rarefy.optimizer._optimizer import Optimizer, lacks_rows, missing_row, refuse_row
+from rarefy.sparse import BCOO
 
 
 class TrainStep:
@@ -40,7 +41,7 @@ class TrainStep:
 
     Raises:
       ValueError: a parameter has no gradient attached, or accumulates it (`grad_req='add'`), or two
-        names are one array.
+        names are one array, or a row_sparse parameter without some of its rows has a dense gradient.
     """
 
     def __init__(
@@ -61,9 +62,11 @@ class TrainStep:
         self.states: dict[str, tuple[NDArray, ...]] = {}
         self._state_of: dict[str, Any] = {}
         for name, param in self._trained.items():
-            state = optimizer.create_state(self._index[name], param)
+            state = optimizer.create_state_multi_precision(self._index[name], param)
             self._state_of[name] = state
             self.states[name] = _flat(state)
+        # Row_sparse weights without some of their rows: only for these a step waits, to check rows.
+        self._partial = [name for name, p in self._trained.items() if lacks_rows(p._value)]
         self._cells = [
             *cells,
             *(s._cell for states in self.states.values() for s in states),
@@ -80,12 +83,18 @@ class TrainStep:
 
         Returns:
           The loss before the update, or the tuple that `loss` returned.
+
+        Raises:
+          ValueError: a gradient has a row that its row_sparse parameter does not store. The step has
+            been done without that row.
         """
         values = [b._value if isinstance(b, Handle) else b for b in batch]
         with wide():
             held = [_own(c) for c in self._cells]
-            held, outputs = self._program(held, self._next_hyper(), values)
+            held, outputs, missing = self._program(held, self._next_hyper(), values)
         store_all(self._cells, held)
+        for name, row in zip(self._partial, missing, strict=True):
+            self._check_rows(name, row)
         handles = [Handle._wrap(v) for v in outputs]
         return handles[0] if len(handles) == 1 else tuple(handles)
 
@@ -109,8 +118,9 @@ class TrainStep:
         try:
             with holding(self._cells, held):
                 outputs = self._forward_and_back(batch)
+                missing = [self._missing_row(name) for name in self._partial]
                 self._update(scalars)
-                return [c.value for c in self._cells], outputs
+                return [c.value for c in self._cells], outputs, missing
         finally:
             for name, slot in slots.items():
                 self._trained[name]._slot = slot
@@ -128,6 +138,22 @@ class TrainStep:
         autograd.backward(outputs[0])
         return [o._value for o in outputs]
 
+    def _missing_row(self, name: str) -> jax.Array | None:
+        """The first row of a parameter's gradient that the parameter lacks; its height if none."""
+        param = self._trained[name]
+        assert param._slot is not None and param._slot.leaf is not None
+        grad = param._slot.leaf.grad
+        if grad is None or grad.value is None:
+            return None
+        assert isinstance(grad.value, BCOO)
+        return missing_row(canonical(param._value), grad.value)
+
+    def _check_rows(self, name: str, row: jax.Array | None) -> None:
+        weight = self._trained[name]._value
+        assert isinstance(weight, BCOO)
+        if row is not None and int(row) < weight.shape[0]:
+            refuse_row(name, weight, int(row))
+
     def _update(self, scalars: dict[str, dict[str, jax.Array]]) -> None:
         for name, param in self._trained.items():
             assert param._slot is not None and param._slot.leaf is not None
@@ -137,7 +163,7 @@ class TrainStep:
                 if leaf.stype != "default":
                     continue
                 gradient = jnp.zeros(param._value.shape, param._value.dtype)
-            self.optimizer.apply(
+            self.optimizer.apply_multi_precision(
                 self._index[name],
                 param,
                 Handle._wrap(gradient),
@@ -181,6 +207,11 @@ def _is_trained(name: str, param: Handle) -> bool:
         raise ValueError(
             f"parameter {name} has grad_req='add'; a compiled step computes every gradient anew, so "
             "attach it with 'write'"
+        )
+    if leaf.grad_req == "write" and leaf.stype == "default" and lacks_rows(param._value):
+        raise ValueError(
+            f"parameter {name} is row_sparse without some of its rows, and a dense gradient has them "
+            "all; attach it with attach_grad(stype='row_sparse')"
         )
     return leaf.grad_req == "write"
 

@@ -57,6 +57,11 @@ class JAXSparse(abc.ABC):
     def tree_flatten(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Gives the buffers and, as static data, the rest."""
 
+    @classmethod
+    @abc.abstractmethod
+    def tree_unflatten(cls, aux: dict[str, Any], children: Sequence[Any]) -> Any:
+        """Puts a value together again from what `tree_flatten` gave."""
+
     @abc.abstractmethod
     def todense(self) -> jax.Array:
         """Makes the dense array; repeated entries add up."""
@@ -64,6 +69,10 @@ class JAXSparse(abc.ABC):
     @abc.abstractmethod
     def transpose(self, axes: Sequence[int] | None = None) -> Any:
         """Permutes the dimensions; the default reverses them."""
+
+    def sum(self, *args: Any, **kwargs: Any) -> Any:
+        """Sums over dimensions, where the layout can."""
+        raise self._lacks("sum")
 
     @property
     def _bufs(self) -> tuple[Any, ...]:

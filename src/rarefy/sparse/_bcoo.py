@@ -2,16 +2,18 @@
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import jax
 import numpy as np
 from jax import numpy as jnp
 
-from rarefy.sparse import _dot, _entries, _layout, _slicing
+from rarefy.sparse import _dot, _entries, _fill, _layout, _operators, _structure, _torch
 from rarefy.sparse._base import JAXSparse
 from rarefy.sparse._check import as_data, as_indices, as_shape, check_bcoo
 from rarefy.sparse._index import index_dtype_for
+from rarefy.sparse._info import SparseInfo
 from rarefy.sparse._vmap import register
 
 Shape = tuple[int, ...]
@@ -118,6 +120,10 @@ class BCOO(JAXSparse):
     def _bufs(self) -> tuple[Any, Any]:
         return self.data, self.indices
 
+    @property
+    def _info(self) -> SparseInfo:
+        return SparseInfo(self.shape, self.indices_sorted, self.unique_indices)
+
     # Pytree.
 
     def tree_flatten(self) -> tuple[tuple[Any, Any], dict[str, Any]]:
@@ -173,6 +179,47 @@ class BCOO(JAXSparse):
         return ("n_batch", self.n_batch), ("n_dense", self.n_dense)
 
     # From and to other forms.
+
+    @classmethod
+    def _empty(
+        cls,
+        shape: Sequence[int],
+        *,
+        dtype: Any = None,
+        index_dtype: Any = "int32",
+        n_dense: int = 0,
+        n_batch: int = 0,
+        nse: int = 0,
+    ) -> "BCOO":
+        shape = as_shape("BCOO", shape)
+        options = {"n_dense": n_dense, "n_batch": n_batch, "nse": nse}
+        data, indices = _fill.empty(shape, dtype=dtype, index_dtype=index_dtype, **options)
+        return cls._trusted(data, indices, shape, True, True)
+
+    @classmethod
+    def _eye(
+        cls,
+        N: int,
+        M: int,
+        k: int,
+        *,
+        dtype: Any = None,
+        index_dtype: Any = "int32",
+        n_batch: int = 0,
+        n_dense: int = 0,
+    ) -> "BCOO":
+        n_batch, n_dense = operator.index(n_batch), operator.index(n_dense)
+        if n_batch < 0 or n_dense < 0 or n_batch + n_dense > 2:
+            raise ValueError(
+                f"eye: n_batch={n_batch} and n_dense={n_dense} do not fit two dimensions"
+            )
+        data, indices = _fill.diagonal(N, M, k, dtype=dtype, index_dtype=index_dtype)
+        out = cls._trusted(data, indices, (N, M), True, True)
+        if not (n_batch or n_dense):
+            return out
+        out = out.update_layout(n_batch=n_batch, n_dense=n_dense, on_inefficient=None)
+        # A row has one element, so one slot for each is enough.
+        return out.sum_duplicates(nse=1, remove_zeros=True) if n_batch else out
 
     @classmethod
     def fromdense(
@@ -263,12 +310,44 @@ class BCOO(JAXSparse):
             unique_indices=self.unique_indices,
         )
 
+    @classmethod
+    def from_torch(cls, tensor: Any) -> "BCOO":
+        """Makes a BCOO of a sparse tensor of PyTorch (coo, csr or csc), keeping its entries.
+
+        Raises:
+          TypeError: it is not such a tensor.
+        """
+        layout = _torch.layout_of(tensor)
+        if layout in ("csr", "csc"):
+            tensor, layout = tensor.to_sparse_coo(), "coo"
+        if layout != "coo":
+            raise TypeError(f"BCOO.from_torch: expected a sparse coo tensor, got a {layout} one")
+        data, indices, shape, coalesced = _torch.coo_parts(tensor)
+        indices = indices.astype(index_dtype_for(*shape[: indices.shape[1]]))
+        return cls((data, indices), shape=shape, indices_sorted=coalesced, unique_indices=coalesced)
+
+    def to_torch(self) -> Any:
+        """Makes a `torch.sparse_coo_tensor` without the padding; batch dimensions become sparse."""
+        mat = self.update_layout(n_batch=0)
+        indices, data = np.asarray(mat.indices), np.asarray(mat.data)
+        real = (indices >= 0) & (indices < np.asarray(mat.shape[: mat.n_sparse]))
+        real = real.all(axis=1)
+        # Sorted and unique is what PyTorch calls coalesced.
+        canonical = mat.indices_sorted and mat.unique_indices
+        return _torch.coo_tensor(data[real], indices[real], mat.shape, canonical=canonical)
+
     def todense(self) -> jax.Array:
         return _entries.todense(self.data, self.indices, shape=self.shape)
 
     def astype(self, dtype: Any) -> "BCOO":
-        """The same with stored values of another type."""
-        return self._with_buffers(self.data.astype(dtype), self.indices)
+        """The same with stored values of another type.
+
+        Where that may change a value, repeated entries are added up first.
+        """
+        dtype = jax.dtypes.canonicalize_dtype(dtype)
+        if jnp.promote_types(self.dtype, dtype) == dtype:
+            return self._with_buffers(self.data.astype(dtype), self.indices)
+        return self._map(lambda data: data.astype(dtype))
 
     # Order and layout.
 
@@ -346,20 +425,59 @@ class BCOO(JAXSparse):
 
     # Reductions and products.
 
-    def sum(self, axis: int | Sequence[int] | None = None) -> Any:
-        """Sums over `axis`: a BCOO of the rest, or a dense scalar where nothing is left."""
+    def sum(
+        self,
+        axis: int | Sequence[int] | None = None,
+        dtype: Any = None,
+        keepdims: bool = False,
+    ) -> Any:
+        """Sums over `axis`: a BCOO of the rest, or a dense scalar where nothing is left.
+
+        Args:
+          axis: one or several dimensions; None: all.
+          dtype: type of the result; None: that of `jax.numpy.sum`.
+          keepdims: whether summed dimensions stay, with size 1.
+        """
         axes = _layout.canonical_axes(axis, self.ndim)
+        wanted = _layout.sum_dtype(self.dtype, dtype)
         if not axes:
-            return self
-        data, indices = _entries.reduce_sum(self.data, self.indices, shape=self.shape, axes=axes)
-        shape = tuple(s for d, s in enumerate(self.shape) if d not in axes)
-        total = BCOO._trusted(data, indices, shape)
-        return total if shape else total.todense()
+            return self if wanted == self.dtype else self.astype(wanted)
+        data = self.data if wanted == self.dtype else self.data.astype(wanted)
+        data, indices = _entries.reduce_sum(data, self.indices, shape=self.shape, axes=axes)
+        kept = tuple(d for d in range(self.ndim) if d not in axes)
+        total = BCOO._trusted(data, indices, tuple(self.shape[d] for d in kept))
+        if not kept:
+            dense = total.todense()
+            return dense.reshape((1,) * self.ndim) if keepdims else dense
+        if keepdims:
+            out = tuple(1 if d in axes else s for d, s in enumerate(self.shape))
+            data, indices = _structure.broadcast_in_dim(
+                data, indices, shape=total.shape, out=out, dimensions=kept
+            )
+            return BCOO._trusted(data, indices, out)
+        return total
+
+    def reshape(self, *shape: Any, order: str = "C") -> "BCOO":
+        """Gives the array another shape of as many cells; one size may be -1.
+
+        Raises:
+          ValueError: cells of batch, sparse and dense dimensions would mix; use `update_layout`
+            first.
+          NotImplementedError: `order` is not "C".
+        """
+        if order != "C":
+            raise NotImplementedError(f"BCOO.reshape: order must be 'C', got {order!r}")
+        return _operators.reshape(self, _operators.resolve_sizes(self, shape))
+
+    def _keeps_kinds(self, permutation: tuple[int, ...]) -> bool:
+        """Whether a permutation moves batch, sparse and dense dimensions among themselves only."""
+        bounds = (0, self.n_batch, self.n_batch + self.n_sparse, self.ndim)
+        return all(sorted(permutation[i:j]) == list(range(i, j)) for i, j in pairwise(bounds))
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, JAXSparse):
-            raise self._lacks("product with another sparse array")
-        other = other if isinstance(other, jax.Array) else jnp.asarray(other)
+            return _operators.matmul(self, _as_bcoo(other, "product"))
+        other = _as_operand(other)
         plan = _dot.matmul_plan(self.shape, other.shape)
         return plan.finish(self._dot_general(other, plan.dimension_numbers))
 
@@ -434,7 +552,7 @@ class BCOO(JAXSparse):
 
     def __mul__(self, other: Any) -> "BCOO":
         if isinstance(other, JAXSparse):
-            raise self._lacks("elementwise product with another sparse array")
+            return _operators.multiply(self, _as_bcoo(other, "product"))
         other = _as_operand(other)
         if other.ndim == 0:
             return self._with_buffers(self.data * other, self.indices)
@@ -461,7 +579,7 @@ class BCOO(JAXSparse):
         )
 
     def _extract(self, what: str, other: jax.Array) -> jax.Array:
-        shape = np.broadcast_shapes(self.shape, other.shape)
+        shape = jnp.broadcast_shapes(self.shape, other.shape)
         if shape != self.shape:
             raise NotImplementedError(
                 f"{what} of sparse {self.shape} and dense {other.shape} is implemented only where "
@@ -471,12 +589,10 @@ class BCOO(JAXSparse):
         return _entries.extract(self.indices, other, shape=self.shape)
 
     def __add__(self, other: Any) -> Any:
-        if isinstance(other, BCOO):
-            return _add(self, other)
         if isinstance(other, JAXSparse):
-            return NotImplemented
+            return _operators.add(self, _as_bcoo(other, "sum"))
         other = _as_operand(other)
-        if np.broadcast_shapes(self.shape, other.shape) != other.shape:
+        if jnp.broadcast_shapes(self.shape, other.shape) != other.shape:
             raise NotImplementedError(
                 f"Addition between a sparse array of shape {self.shape} and a dense array of shape "
                 f"{other.shape} is not implemented where the output is larger than the dense "
@@ -493,27 +609,38 @@ class BCOO(JAXSparse):
         return (-self) + other
 
     def __getitem__(self, item: Any) -> "BCOO":
-        """Basic indexing: integers, slices, `...` and None.
+        """Indexing by integers, slices, `...`, None, and one array of integers or bools.
+
+        An array along a sparse dimension makes new batch dimensions of its own shape where it
+        indexes the first sparse one; along another it makes sparse ones.
 
         Raises:
-          IndexError: too many indices.
-          NotImplementedError: an index is an array.
+          IndexError: too many indices, or one out of range.
+          NotImplementedError: more than one index is an array.
         """
-        plan = _slicing.plan_of(item, self.shape)
-        data, indices, shape = _slicing.take(self.data, self.indices, shape=self.shape, plan=plan)
-        return BCOO._trusted(data, indices, shape)
+        return _operators.getitem(self, item)
 
     def __iter__(self) -> Iterator["BCOO"]:
         return (self[i] for i in range(len(self)))
 
-    def _no_comparison(self, other: Any) -> Any:
-        raise NotImplementedError(
-            "comparison of a sparse array is not implemented because it would result in dense "
-            "output. If this is your intent, use sparse.todense() to convert your arguments to "
-            "dense matrices."
-        )
+    def __eq__(self, other: Any) -> Any:
+        raise _would_be_dense("eq")
 
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_comparison
+    def __ne__(self, other: Any) -> Any:
+        raise _would_be_dense("ne")
+
+    def __lt__(self, other: Any) -> Any:
+        raise _would_be_dense("lt")
+
+    def __le__(self, other: Any) -> Any:
+        raise _would_be_dense("le")
+
+    def __gt__(self, other: Any) -> Any:
+        raise _would_be_dense("gt")
+
+    def __ge__(self, other: Any) -> Any:
+        raise _would_be_dense("ge")
+
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
 
@@ -521,20 +648,19 @@ def _as_operand(value: Any) -> jax.Array:
     return value if isinstance(value, jax.Array) else jnp.asarray(value)
 
 
-def _add(a: BCOO, b: BCOO) -> BCOO:
-    if a.shape != b.shape:
-        raise ValueError(
-            f"add: the shapes of sparse operands must be equal, got {a.shape} and {b.shape}"
-        )
-    if a.indices is b.indices and a.n_dense == b.n_dense:
-        return a._with_buffers(a.data + b.data, a.indices)
-    n_batch, n_dense = min(a.n_batch, b.n_batch), min(a.n_dense, b.n_dense)
-    a = a.update_layout(n_batch=n_batch, n_dense=n_dense)
-    b = b.update_layout(n_batch=n_batch, n_dense=n_dense)
-    data, indices = _entries.concatenate_entries(
-        (a.data, b.data), (a.indices, b.indices), shape=a.shape
+def _as_bcoo(value: Any, what: str) -> BCOO:
+    if isinstance(value, BCOO):
+        return value
+    if not hasattr(value, "to_bcoo"):
+        raise NotImplementedError(f"{what} of a BCOO and a {type(value).__name__}")
+    return value.to_bcoo()
+
+
+def _would_be_dense(name: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"sparse rule for {name} is not implemented because it would result in dense output. If "
+        f"this is your intent, use sparse.todense() to convert your arguments to dense matrices."
     )
-    return BCOO._trusted(data, indices, a.shape)
 
 
 register(BCOO)

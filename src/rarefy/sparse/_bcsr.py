@@ -8,11 +8,12 @@ import jax
 import numpy as np
 from jax import numpy as jnp
 
-from rarefy.sparse import _dot, _layout, _rows, _slicing
+from rarefy.sparse import _dot, _fill, _layout, _operators, _rows, _slicing, _torch
 from rarefy.sparse._base import JAXSparse
 from rarefy.sparse._bcoo import BCOO
 from rarefy.sparse._check import as_data, as_indices, as_shape, check_bcsr
 from rarefy.sparse._index import index_dtype_for
+from rarefy.sparse._info import SparseInfo
 from rarefy.sparse._vmap import register
 
 Shape = tuple[int, ...]
@@ -107,6 +108,10 @@ class BCSR(JAXSparse):
     def _bufs(self) -> tuple[Any, Any, Any]:
         return self.data, self.indices, self.indptr
 
+    @property
+    def _info(self) -> SparseInfo:
+        return SparseInfo(self.shape, self.indices_sorted, self.unique_indices)
+
     def _with_data(self, data: Any) -> "BCSR":
         return self._with_buffers(data, self.indices, self.indptr)
 
@@ -169,6 +174,32 @@ class BCSR(JAXSparse):
         return ("n_batch", self.n_batch), ("n_dense", self.n_dense)
 
     # From and to other forms.
+
+    @classmethod
+    def _empty(
+        cls,
+        shape: Sequence[int],
+        *,
+        dtype: Any = None,
+        index_dtype: Any = "int32",
+        n_dense: int = 0,
+        n_batch: int = 0,
+        nse: int = 0,
+    ) -> "BCSR":
+        shape = as_shape("BCSR", shape)
+        options = {"n_dense": n_dense, "n_batch": n_batch, "nse": nse}
+        data, indices = _fill.empty(shape, dtype=dtype, index_dtype=index_dtype, **options)
+        if indices.shape[-1] != 2:
+            raise ValueError(
+                f"empty: bcsr must have 2 sparse dimensions, n_batch={n_batch} and "
+                f"n_dense={n_dense} leave {indices.shape[-1]} of {shape}"
+            )
+        indptr = jnp.zeros((*shape[:n_batch], shape[n_batch] + 1), index_dtype)
+        return cls._trusted(data, indices[..., 1], indptr, shape, True, True)
+
+    @classmethod
+    def _eye(cls, N: int, M: int, k: int, **options: Any) -> "BCSR":
+        return cls.from_bcoo(BCOO._eye(N, M, k, **options))
 
     @classmethod
     def fromdense(
@@ -253,16 +284,40 @@ class BCSR(JAXSparse):
         return csr_array((data, indices, indptr), shape=self.shape)
 
     @classmethod
+    def from_torch(cls, tensor: Any) -> "BCSR":
+        """Makes a BCSR of a sparse tensor of PyTorch, a csr one without reordering.
+
+        Raises:
+          TypeError: it is not a sparse coo, csr or csc tensor.
+        """
+        if _torch.layout_of(tensor) != "csr":
+            return cls.from_bcoo(BCOO.from_torch(tensor))
+        data, indices, indptr, shape = _torch.csr_parts(tensor)
+        dtype = index_dtype_for(*shape, indices.shape[-1])
+        return cls((data, indices.astype(dtype), indptr.astype(dtype)), shape=shape)
+
+    def to_torch(self) -> Any:
+        """Makes a `torch.sparse_csr_tensor` without the padding, sorted and unique.
+
+        Raises:
+          ValueError: there are batch or dense dimensions.
+        """
+        if self.n_batch or self.n_dense:
+            raise ValueError(f"to_torch: {self!r} has batch or dense dimensions")
+        mat = self.sum_duplicates(remove_zeros=False)  # without padding too
+        return _torch.csr_tensor(mat.data, mat.indices, mat.indptr, self.shape)
+
+    @classmethod
     def from_bcoo(cls, arr: BCOO) -> "BCSR":
         """Makes a BCSR of a BCOO with two sparse dimensions; sorts the entries if need be.
 
         Raises:
-          ValueError: there are not two sparse dimensions; use `update_layout` first.
+          NotImplementedError: there are not two sparse dimensions; use `update_layout` first.
         """
         if arr.n_sparse != 2:
-            raise ValueError(
-                f"BCSR.from_bcoo: needs two sparse dimensions, got {arr!r} with n_sparse="
-                f"{arr.n_sparse}; use update_layout first"
+            raise NotImplementedError(
+                f"BCSR.from_bcoo requires n_sparse=2, two sparse dimensions; got {arr!r} with "
+                f"n_sparse={arr.n_sparse}; use update_layout first"
             )
         arr = arr if arr.indices_sorted else arr.sort_indices()
         indices, indptr = _rows.compress(arr.indices, n_rows=arr.shape[arr.n_batch])
@@ -294,8 +349,11 @@ class BCSR(JAXSparse):
         return self.to_bcoo().todense()
 
     def astype(self, dtype: Any) -> "BCSR":
-        """The same with stored values of another type."""
-        return self._with_data(self.data.astype(dtype))
+        """The same with stored values of another type; as `BCOO.astype`."""
+        dtype = jax.dtypes.canonicalize_dtype(dtype)
+        if self.unique_indices or jnp.promote_types(self.dtype, dtype) == dtype:
+            return self._with_data(self.data.astype(dtype))
+        return BCSR.from_bcoo(self.to_bcoo().astype(dtype))
 
     # Order and layout.
 
@@ -330,15 +388,24 @@ class BCSR(JAXSparse):
 
     # Reductions and products.
 
-    def sum(self, axis: int | Sequence[int] | None = None) -> Any:
-        """Sums over `axis`: a BCOO of the rest, or a dense scalar where nothing is left."""
+    def sum(
+        self,
+        axis: int | Sequence[int] | None = None,
+        dtype: Any = None,
+        keepdims: bool = False,
+    ) -> Any:
+        """Sums over `axis`: a BCOO of the rest, or a dense scalar where nothing is left.
+
+        As `BCOO.sum`.
+        """
         if not _layout.canonical_axes(axis, self.ndim):
-            return self
-        return self.to_bcoo().sum(axis)
+            return self.astype(_layout.sum_dtype(self.dtype, dtype))
+        return self.to_bcoo().sum(axis, dtype, keepdims)
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, JAXSparse):
-            raise self._lacks("product with another sparse array")
+            # One conversion, which keeps the entries' order; the result comes sorted.
+            return _with_rows(self.to_bcoo() @ other)
         other = other if isinstance(other, jax.Array) else jnp.asarray(other)
         plan = _dot.matmul_plan(self.shape, other.shape)
         return plan.finish(self._dot_general(other, plan.dimension_numbers))
@@ -357,6 +424,12 @@ class BCSR(JAXSparse):
         numbers = _dot.canonical_dimension_numbers(dimension_numbers)
         options = {"shape": self.shape, "dimension_numbers": numbers, "out_dtype": out_dtype}
         return _dot.dense_dot_general_csr(other, *self._bufs, **options)
+
+    def _spdot_general(self, other: "BCSR", dimension_numbers: Any, out_dtype: Any = None) -> Any:
+        out = _operators.spdot_general(
+            self.to_bcoo(), other.to_bcoo(), dimension_numbers, out_dtype
+        )
+        return _with_rows(out)
 
     # Elementwise.
 
@@ -381,7 +454,7 @@ class BCSR(JAXSparse):
 
     def __mul__(self, other: Any) -> "BCSR":
         if isinstance(other, JAXSparse):
-            raise self._lacks("elementwise product with another sparse array but csr_multiply")
+            return _with_rows(self.to_bcoo() * other)
         if np.ndim(other) == 0:
             return self._with_data(self.data * other)
         return self._with_data((self.to_bcoo() * other).data)
@@ -401,7 +474,7 @@ class BCSR(JAXSparse):
             if self.shape == other.shape and self._shares_pattern(other):
                 return self._with_data(self.data + other.data)
             return BCSR.from_bcoo(self.to_bcoo() + other.to_bcoo())
-        return self.to_bcoo() + other
+        return _with_rows(self.to_bcoo() + other)
 
     __radd__ = __add__
 
@@ -415,29 +488,38 @@ class BCSR(JAXSparse):
         return (-self) + other
 
     def __getitem__(self, item: Any) -> Any:
-        """Basic indexing: integers, slices, `...` and None.
+        """Indexing by integers, slices, `...`, None, and one array of integers or bools.
 
         A contiguous range of rows of a matrix is a BCSR and costs O(nse); what else leaves two
-        sparse dimensions is a BCSR, the rest a BCOO.
+        sparse dimensions is a BCSR, the rest a BCOO, as from `BCOO.__getitem__`.
 
         Raises:
-          IndexError: too many indices.
-          NotImplementedError: an index is an array.
+          IndexError: too many indices, or one out of range.
+          NotImplementedError: more than one index is an array.
         """
-        plan = _slicing.plan_of(item, self.shape)
-        rows = None if self.n_batch else _slicing.row_range_of(plan, self.shape)
-        if rows is not None:
-            buffers = _rows.slice_rows(
-                *self._bufs, rows.start, n_rows=rows.size, nse=self.nse, n_columns=self.shape[1]
-            )
-            return self._with_buffers(*buffers, shape=(rows.size, *self.shape[1:]))
-        bcoo = self.to_bcoo()
-        data, indices, shape = _slicing.take(bcoo.data, bcoo.indices, shape=self.shape, plan=plan)
-        out = BCOO._trusted(data, indices, shape)
-        return BCSR.from_bcoo(out) if out.n_sparse == 2 else out
+        rows = self._row_range(item)
+        if rows is None:
+            return _with_rows(self.to_bcoo()[item])
+        buffers = _rows.slice_rows(
+            *self._bufs, rows.start, n_rows=rows.size, nse=self.nse, n_columns=self.shape[1]
+        )
+        return self._with_buffers(*buffers, shape=(rows.size, *self.shape[1:]))
+
+    def _row_range(self, item: Any) -> _slicing.Span | None:
+        items = item if isinstance(item, tuple) else (item,)
+        if self.n_batch or any(isinstance(i, list) or getattr(i, "ndim", 0) for i in items):
+            return None
+        return _slicing.row_range_of(_slicing.plan_of(item, self.shape), self.shape)
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
+
+
+def _with_rows(value: Any) -> Any:
+    """A BCSR of a BCOO with two sparse dimensions; anything else as it is."""
+    if isinstance(value, BCOO) and value.n_sparse == 2:
+        return BCSR.from_bcoo(value)
+    return value
 
 
 register(BCSR)

@@ -133,9 +133,7 @@ def check_bcoo(name: str, data: jax.Array, indices: jax.Array, shape: Shape) -> 
     _check_batch(name, "data", data.shape[:n_batch], batch)
 
 
-def check_bcsr(
-    name: str, data: jax.Array, indices: jax.Array, indptr: jax.Array, shape: Shape
-) -> None:
+def check_bcsr(name: str, data: Any, indices: jax.Array, indptr: jax.Array, shape: Shape) -> None:
     """Checks that the buffers of a BCSR agree with its shape and that a concrete `indptr` is sound.
 
     Args:

@@ -259,6 +259,9 @@ def take_csr_rows(csr: BCSR, ids: Any, nse: int) -> BCSR:
 def _take_rows(data, indices, indptr, ids, *, nse, n_columns):
     indices, indptr, ids = as_kernel_index(indices, indptr, ids)
     m = indptr.shape[0] - 1
+    if not (data.shape[0] and ids.shape[0]):  # XLA gathers nothing from an axis without elements
+        columns = jnp.full(nse, n_columns, indices.dtype)
+        return jnp.zeros(nse, data.dtype), columns, jnp.zeros(ids.shape[0] + 1, indptr.dtype)
     known = (ids >= 0) & (ids < m)
     starts = jnp.where(known, indptr.at[ids].get(mode="clip"), 0)
     ends = jnp.where(known, indptr.at[ids + 1].get(mode="clip"), 0)

@@ -76,7 +76,9 @@ def zero_padding(data: jax.Array, indices: jax.Array, shape: Shape) -> jax.Array
     """Sets the values of padding entries to zero."""
     layout = layout_of(data, indices, shape)
     real = in_range(indices, layout.sparse)
-    return jnp.where(real.reshape(*real.shape, *(1,) * len(layout.dense)), data, 0)
+    # A plain 0 would make integers of bools.
+    real = real.reshape(*real.shape, *(1,) * len(layout.dense))
+    return jnp.where(real, data, jnp.zeros((), data.dtype))
 
 
 @partial(jax.jit, static_argnames="shape", inline=True)
@@ -199,7 +201,7 @@ def sum_duplicates(data, indices, *, shape, nse, remove_zeros):
             indices = jnp.where(stays[:, None], indices, np.asarray(layout.sparse, indices.dtype))
         ids = cell_numbers(indices, layout.sparse)
         if ids is None:
-            order, starts, merged, count = _group_cells(indices, layout.sparse, nse)
+            order, starts, merged, count = group_cells(indices, layout.sparse, nse)
         else:
             cells = math.prod(layout.sparse)
             groups = group_rows(ids, n_rows=cells, capacity=nse)
@@ -210,7 +212,7 @@ def sum_duplicates(data, indices, *, shape, nse, remove_zeros):
     return over_batches(merge, layout.batch, data, indices)
 
 
-def _group_cells(indices, sizes: Shape, nse: int):
+def group_cells(indices, sizes: Shape, nse: int):
     """`group_rows` for cells that no index type can number.
 
     Returns:
@@ -316,7 +318,7 @@ def extract(indices, values, *, shape):
     if places and found.ndim < len(lead) + values.ndim - len(places):
         found = found.reshape(*lead, *found.shape)
     real = real.reshape(*real.shape, *(1,) * (found.ndim - real.ndim))
-    return jnp.where(real, found, 0)
+    return jnp.where(real, found, jnp.zeros((), found.dtype))
 
 
 def cell_ids(
@@ -360,6 +362,7 @@ def keep_first(data, indices, *, shape):
         order = sort_order(indices, layout.sparse)
         first = first_of_run(indices[order], layout.sparse)
         first = jnp.zeros_like(first).at[order].set(first, unique_indices=True)
-        return jnp.where(first.reshape(-1, *(1,) * (data.ndim - 1)), data, 0)
+        first = first.reshape(-1, *(1,) * (data.ndim - 1))
+        return jnp.where(first, data, jnp.zeros((), data.dtype))
 
     return over_batches(keep, layout.batch, data, indices)

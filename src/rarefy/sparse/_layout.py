@@ -5,7 +5,7 @@ import operator
 import sys
 import warnings
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import jax
@@ -16,17 +16,16 @@ from jax import numpy as jnp
 from rarefy.sparse import _entries
 from rarefy.sparse._check import as_shape, is_concrete
 from rarefy.sparse._entries import layout_of
-from rarefy.sparse._index import as_kernel_index, in_range, index_dtype_for, row_of_entry
+from rarefy.sparse._index import (
+    as_kernel_index,
+    has_int64,
+    in_range,
+    index_dtype_for,
+    row_of_entry,
+)
+from rarefy.sparse._info import SparseEfficiencyError, SparseEfficiencyWarning
 
 Shape = tuple[int, ...]
-
-
-class SparseEfficiencyError(ValueError):
-    """A layout was asked for that stores much more than the one at hand."""
-
-
-class SparseEfficiencyWarning(UserWarning):
-    """A layout was chosen that stores much more than the one before."""
 
 
 def mapped_shape(shape: Shape, rank: int, n_batch: int, *buffers: Any) -> Shape:
@@ -178,6 +177,19 @@ def canonical_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(sorted(axes))
 
 
+def sum_dtype(dtype: Any, wanted: Any) -> np.dtype:
+    """The type of a sum: `wanted` if given, else what `jax.numpy.sum` makes of `dtype`."""
+    if wanted is not None:
+        return jax.dtypes.canonicalize_dtype(wanted)
+    return _sum_dtype(np.dtype(dtype), has_int64())
+
+
+@lru_cache(maxsize=64)
+def _sum_dtype(dtype: np.dtype, wide: bool) -> np.dtype:
+    del wide  # part of the key: the answer depends on it
+    return jax.eval_shape(jnp.sum, jax.ShapeDtypeStruct((1,), dtype)).dtype
+
+
 def update_layout(
     data: jax.Array,
     indices: jax.Array,
@@ -194,13 +206,14 @@ def update_layout(
             f"update_layout: n_batch={n_batch} and n_dense={n_dense} do not fit shape {shape}"
         )
     layout = layout_of(data, indices, shape)
-    for what, old, new in (
-        ("n_batch", len(layout.batch), n_batch),
-        ("n_dense", len(layout.dense), n_dense),
+    for what, old, new, sizes in (
+        ("n_dense", len(layout.dense), n_dense, shape[len(shape) - n_dense :]),
+        ("n_batch", len(layout.batch), n_batch, shape[:n_batch]),
     ):
-        if new > old:
+        turned = sizes[: new - old] if what == "n_dense" else sizes[old:]
+        if new > old and any(size > 1 for size in turned):
             _report_inefficient(what, old, new, shape, on_inefficient)
-    return _relayout(data, indices, shape=shape, n_batch=n_batch, n_dense=n_dense)
+    return relayout(data, indices, shape=shape, n_batch=n_batch, n_dense=n_dense)
 
 
 def _report_inefficient(what: str, old: int, new: int, shape: Shape, how: str | None) -> None:
@@ -210,15 +223,16 @@ def _report_inefficient(what: str, old: int, new: int, shape: Shape, how: str | 
     )
     if how == "error":
         raise SparseEfficiencyError(
-            f"{message} To disable this error, set the on_inefficient argument of update_layout to "
-            f"'warn' or None."
+            f"{message} To disable this error, set the on_inefficient argument of "
+            f"bcoo_update_layout to 'warn' or None."
         )
     if how == "warn":
+        message += " To disable this warning, set the on_inefficient argument to None."
         warnings.warn(message, SparseEfficiencyWarning, stacklevel=4)
 
 
 @partial(jax.jit, static_argnames=("shape", "n_batch", "n_dense"), inline=True)
-def _relayout(data, indices, *, shape, n_batch, n_dense):
+def relayout(data, indices, *, shape, n_batch, n_dense):
     layout = layout_of(data, indices, shape)
     fewer = max(len(layout.dense) - n_dense, 0)
     if fewer:
@@ -282,7 +296,7 @@ def _first_sparse_to_batch(data, indices, shape: Shape):
     here = indices[..., None, :, 0] == numbers  # (*batch, size, nse)
     others = jnp.where(here[..., None], indices[..., None, :, 1:], np.asarray(rest, indices.dtype))
     mask = here.reshape(*here.shape, *(1,) * len(layout.dense))
-    return jnp.where(mask, jnp.expand_dims(data, n_batch), 0), others
+    return jnp.where(mask, jnp.expand_dims(data, n_batch), jnp.zeros((), data.dtype)), others
 
 
 def _last_sparse_to_dense(data, indices, shape: Shape):
@@ -293,7 +307,8 @@ def _last_sparse_to_dense(data, indices, shape: Shape):
     (indices,) = as_kernel_index(indices)
     here = indices[..., -1:] == lax.iota(indices.dtype, size)  # (*batch, nse, size)
     mask = here.reshape(*here.shape, *(1,) * len(layout.dense))
-    return jnp.where(mask, jnp.expand_dims(data, n_batch + 1), 0), indices[..., :-1]
+    data = jnp.where(mask, jnp.expand_dims(data, n_batch + 1), jnp.zeros((), data.dtype))
+    return data, indices[..., :-1]
 
 
 def bcoo_parts_of_jax(mat: Any) -> tuple[jax.Array, jax.Array, Shape, bool, bool]:
@@ -374,7 +389,7 @@ def csr_coordinates(indices, indptr, *, shape):
     for _ in batch:
         rows_of = jax.vmap(rows_of)
     rows = rows_of(indptr)
-    batch = np.broadcast_shapes(rows.shape[:-1], indices.shape[:-1])
+    batch = jnp.broadcast_shapes(rows.shape[:-1], indices.shape[:-1])
     rows = jnp.broadcast_to(rows, (*batch, rows.shape[-1]))
     columns = jnp.broadcast_to(indices, (*batch, rows.shape[-1]))
     real = (rows < m) & (columns >= 0) & (columns < n)

@@ -85,4 +85,5 @@ def slice_rows(data, indices, indptr, begin, *, n_rows, nse, n_columns):
 
     real = lax.iota(indptr.dtype, nse) < indptr[-1]
     indices = jnp.where(real, window(indices), n_columns)
-    return jnp.where(real.reshape(-1, *(1,) * (data.ndim - 1)), window(data), 0), indices, indptr
+    real = real.reshape(-1, *(1,) * (data.ndim - 1))
+    return jnp.where(real, window(data), jnp.zeros((), data.dtype)), indices, indptr

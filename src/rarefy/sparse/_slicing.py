@@ -102,7 +102,8 @@ def row_range_of(plan: Plan, shape: Shape) -> Span | None:
 
 
 @partial(jax.jit, static_argnames=("shape", "plan"), inline=True)
-def _take(data, indices, *, shape, plan):
+def take_parts(data, indices, *, shape, plan):
+    """Takes the parts of a plan, without its new axes; every slot stays."""
     layout = layout_of(data, indices, shape)
     n_batch, n_sparse = len(layout.batch), len(layout.sparse)
     batch = plan.parts[:n_batch]
@@ -163,7 +164,7 @@ def _take_sparse(data, indices, parts, sizes: Shape):
     else:
         indices = jnp.zeros((*keep.shape, 0), indices.dtype)
     mask = keep.reshape(*keep.shape, *(1,) * (data.ndim - n_batch - 1))
-    return jnp.where(mask, data, 0), indices
+    return jnp.where(mask, data, jnp.zeros((), data.dtype)), indices
 
 
 def _insert_axis(data, indices, shape: Shape, axis: int):
@@ -189,7 +190,7 @@ def take(data: Any, indices: Any, *, shape: Shape, plan: Plan) -> tuple[Any, Any
 
     Cost: O(nse).
     """
-    data, indices = _take(data, indices, shape=shape, plan=plan)
+    data, indices = take_parts(data, indices, shape=shape, plan=plan)
     n_sparse = indices.shape[-1]
     shape = tuple(p.size for p in plan.parts if isinstance(p, Span))
     n_batch = indices.ndim - 2

@@ -81,8 +81,11 @@ def _csr_of_columns(data, rows, count, *, n, slots):
     safe = jnp.maximum(count, 1)
     row, column = place // safe, place % safe
     real = row < jnp.where(count > 0, m, 0)
-    values = data.at[column, row].get(mode="fill", fill_value=0)
-    columns = rows.at[column].get(mode="fill", fill_value=n).astype(dtype)
+    if data.size == 0:  # XLA gathers nothing from an axis without elements
+        values, columns = jnp.zeros(slots, data.dtype), jnp.full(slots, n, dtype)
+    else:
+        values = data.at[column, row].get(mode="fill", fill_value=0)
+        columns = rows.at[column].get(mode="fill", fill_value=n).astype(dtype)
     return BCSR._trusted(
         jnp.where(real, values, jnp.zeros((), data.dtype)),
         jnp.where(real, columns, jnp.asarray(n, dtype)),

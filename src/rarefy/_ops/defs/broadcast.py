@@ -221,9 +221,9 @@ _scaled(broadcast_mul, "csr", jnp.multiply, same_shape=False)
 
 @broadcast_div.rule("csr", "default", out="csr")
 def _(lhs, rhs):
-    """MXNet refuses equal shapes here; a vector along either side divides what is stored."""
+    """A vector along either side divides what is stored; MXNet refuses other equal shapes here."""
     shape = _shape(broadcast_div, lhs, rhs)
-    if lhs.shape == rhs.shape or shape != lhs.shape:
+    if shape != lhs.shape or (lhs.shape == rhs.shape and 1 not in shape):
         raise ValueError(
             f"csr {lhs.shape} / dense {rhs.shape} takes a row or column vector; use elemwise_div for "
             "the dense quotient of equal shapes"
@@ -259,7 +259,7 @@ def add_n(*args):
       args: one or more arrays of one shape and dtype.
 
     Returns:
-      Their sum; row_sparse or csr where all are so, else dense.
+      Their sum; row_sparse where all are so, else dense.
 
     Raises:
       MXNetError: there is none, or shapes or dtypes differ.

@@ -13,7 +13,7 @@ from rarefy._ops.places import row_of_entry, rows_of, with_data
 from rarefy._ops.storage import fit, is_traced, to_dense
 from rarefy._primitives.csr_sample_dot import csr_sample_dot
 from rarefy.sparse import BCOO, BCSR
-from rarefy.sparse._capacity import capacity
+from rarefy.sparse._capacity import capacity, pad_csr
 from rarefy.sparse._csr import canonical_csr, csr_dot, csr_t_dot, take_csr_rows
 from rarefy.sparse._row_sparse import csr_dot_row_sparse
 from rarefy.sparse._row_sparse import csr_transpose_dot as _csr_transpose_dot
@@ -270,6 +270,7 @@ def _csr_dot_csr(left: BCSR, right: BCSR, terms: int, nse: int | None) -> BCSR:
     Cost: O(terms), the number of products of elements.
     Source: Gustavson, Two fast algorithms for sparse matrices (1978), with the merge by sorting.
     """
+    left = pad_csr(left, max(left.nse, 1))  # XLA gathers nothing from an axis without elements
     rows = take_csr_rows(right, left.indices, terms)
     scale = left.data.at[row_of_entry(rows)].get(mode="fill", fill_value=0)
     product = BCSR._trusted(

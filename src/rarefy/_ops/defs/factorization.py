@@ -102,8 +102,8 @@ def _data_gradient(want, data: BCSR, v, groups: RowGroups, rows, total, g):
     """For an element (r, j): `g[r] (v[j] . total[r] - x[r, j] |v[j]|^2)`."""
     weighted = total * g[:, None]
     indptr = data.indptr.astype(jnp.int32)
-    norms = (rows * rows).sum(axis=1).at[groups.inverse].get(mode="fill", fill_value=0)
-    of_row = g.at[row_of_entry(data)].get(mode="fill", fill_value=0)
+    norms = take_rows((rows * rows).sum(axis=1), groups.inverse)
+    of_row = take_rows(g, row_of_entry(data))
     own = data.data * norms * of_row
     if want == "csr":
         sampled = csr_sample_dot(groups.inverse, indptr, weighted, rows)

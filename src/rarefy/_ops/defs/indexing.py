@@ -62,7 +62,7 @@ def _(want, inputs, output, cotangent, *, axis, mode):
     ids = _bounded(indices, a.shape[axis], mode)
     g = to_dense(cotangent)
     if want[0] == "row_sparse" and axis in (0, -a.ndim):
-        return row_gradient(ids.reshape(-1), g.reshape(-1, *a.shape[1:]), a.shape[0]), None
+        return row_gradient(ids.reshape(-1), g.reshape(ids.size, *a.shape[1:]), a.shape[0]), None
     _, back = jax.vjp(lambda x: jnp.take(x, ids, axis=axis), a)
     return back(g)[0], None
 

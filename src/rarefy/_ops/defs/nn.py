@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from rarefy._ops.defs._ids import as_ids, require_ids
 from rarefy._ops.defs._numbers import require_same_dtype
+from rarefy._ops.defs.shape import flattened
 from rarefy._ops.opdef import Scalar, operator
 from rarefy._ops.places import rows_of
 from rarefy._ops.storage import to_dense
@@ -91,7 +92,7 @@ def _embedding_gradient(
     if want[1] is None:
         return None, None
     ids = as_ids(data, input_dim).reshape(-1)
-    rows = to_dense(cotangent).reshape(-1, output_dim)
+    rows = to_dense(cotangent).reshape(ids.shape[0], output_dim)
     if want[1] == "row_sparse" or sparse_grad:
         return None, row_gradient(ids, rows, input_dim)
     wide = jnp.promote_types(rows.dtype, jnp.float32)
@@ -148,7 +149,7 @@ def fully_connected(
     Raises:
       MXNetError: shapes or dtypes do not fit.
     """
-    x = data.reshape(data.shape[0], -1) if flatten else data
+    x = flattened(data) if flatten else data
     _check_layer(x, weight, bias, num_hidden, no_bias)
     out = jnp.matmul(x, weight.T, preferred_element_type=x.dtype)
     return out if no_bias else out + bias
@@ -174,7 +175,7 @@ def _layer_rule(*signature):
             _check_layer(data, weight, bias, num_hidden, no_bias)
             out = csr_dot(data, to_dense(weight).T)
             return out if no_bias else out + bias
-        x = data.reshape(data.shape[0], -1) if flatten else data
+        x = flattened(data) if flatten else data
         _check_layer(x, weight, bias, num_hidden, no_bias)
         stored = jnp.matmul(x, weight.data.T, preferred_element_type=x.dtype)
         out = jnp.zeros((*x.shape[:-1], num_hidden), x.dtype)
@@ -217,19 +218,6 @@ def activation(data, *, act_type: ActType):
     if act_type not in ACTIVATIONS:
         raise ValueError(f"act_type must be one of {', '.join(ACTIVATIONS)}; got {act_type!r}")
     return ACTIVATIONS[act_type](data)
-
-
-@operator("softrelu", visible="internal")
-def softrelu(data):
-    """Computes log(1 + exp(x)), element by element.
-
-    Args:
-      data: any shape, floating.
-
-    Returns:
-      Shape and dtype of `data`, dense.
-    """
-    return jax.nn.softplus(data)
 
 
 def _softmax_doc(says: str) -> str:

@@ -15,7 +15,7 @@ from rarefy._ops.defs._numbers import (
 )
 from rarefy._ops.defs._sparse import densified
 from rarefy._ops.opdef import Operator, Scalar, operator
-from rarefy._ops.places import with_data, with_stored
+from rarefy._ops.places import with_stored
 from rarefy._ops.storage import SPARSE
 
 
@@ -54,7 +54,7 @@ def _add_rules(op: Operator, stype, keeps) -> None:
 
     @op.rule(stype, out=kept)
     def _(data, *, scalar):
-        return with_data(data, op.fn(data.data, scalar=scalar))
+        return with_stored(data, op.fn(data.data, scalar=scalar))  # 0 / 0 in the padding is NaN
 
     @op.rule(stype, out="default", spreads=True)
     def _(data, *, scalar):

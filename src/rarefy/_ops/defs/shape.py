@@ -1,5 +1,6 @@
 """Operators that rearrange elements."""
 
+import math
 from functools import partial
 from typing import Literal
 
@@ -120,7 +121,12 @@ def flatten(data):
     Returns:
       `(n, prod(d))`, dense.
     """
-    return data.reshape(data.shape[0], -1)
+    return flattened(data)
+
+
+def flattened(data):
+    """All axes but the first joined; `-1` would be ambiguous in an array without elements."""
+    return data.reshape(data.shape[0], math.prod(data.shape[1:]))
 
 
 @operator("reshape_like")

@@ -113,7 +113,7 @@ def _(data, indices):
 
 @sparse_retain.gradient("row_sparse", "default")
 def _(want, inputs, output, cotangent):
-    """The named rows that `data` stores get their cotangent; others none."""
+    """The named rows get their cotangent, those that `data` lacks too; others none."""
     if want[0] is None:
         return None, None
     return with_data(output, rows_at(cotangent, rows_of(output))), None

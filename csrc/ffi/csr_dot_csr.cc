@@ -1,0 +1,190 @@
+// XLA FFI entries of the product of two csr matrices: its places, and its values and derivatives.
+#include "kernels/csr_dot_csr.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <new>
+
+#include "ffi/dispatch.h"
+#include "ffi/parallel.h"
+#include "ffi/row_sums.h"
+#include "ffi/targets.h"
+
+namespace rarefy {
+namespace {
+
+namespace ffi = xla::ffi;
+
+// A pair costs some nanoseconds, an entry of a a few pairs.
+constexpr Cost kEntryCost{20.0, 60.0};
+
+template <typename I>
+CsrPlaces<I> PlacesOf(ffi::AnyBuffer indices, ffi::AnyBuffer indptr) {
+  return {Data<I>(indices), Data<I>(indptr), Count(indptr) - 1, Count(indices)};
+}
+
+// Splits the rows so that each thread gets one part at most: every part has working memory of a
+// row.
+template <typename I, typename Body>
+void SplitRows(ffi::ThreadPool& pool, const CsrPlaces<I>& a, const Body& body) {
+  const double work =
+      kEntryCost.row * static_cast<double>(a.rows) + kEntryCost.entry * static_cast<double>(a.nse);
+  const int64_t parts =
+      std::min<int64_t>({PartsFor(pool, work), pool.num_threads(), std::max<int64_t>(a.rows, 1)});
+  const auto bound = [&](int64_t part) {
+    if (part == 0) return int64_t{0};
+    if (part == parts) return a.rows;
+    const auto at = static_cast<I>(a.nse * part / parts);
+    const int64_t row = std::upper_bound(a.indptr, a.indptr + a.rows + 1, at) - a.indptr - 1;
+    return std::min(std::max<int64_t>(row, 0), a.rows);
+  };
+  ParallelParts(pool, parts, [&](int64_t part) { body(bound(part), bound(part + 1)); });
+}
+
+template <typename T>
+std::unique_ptr<T[]> Zeros(int64_t n) {
+  return std::unique_ptr<T[]>(new (std::nothrow) T[static_cast<size_t>(std::max<int64_t>(n, 1))]());
+}
+
+template <typename I>
+ffi::Error FindPlaces(ffi::ThreadPool& pool, const CsrPair<I>& p, int64_t nse, I* indices,
+                      I* indptr, int32_t* total) {
+  std::atomic<bool> failed{false};
+  SplitRows(pool, p.a, [&](int64_t begin, int64_t end) {
+    const auto seen = Zeros<I>(p.columns);
+    if (!seen) return failed.store(true);
+    CsrDotCsrCount(p, begin, end, seen.get(), indptr + 1);
+  });
+  if (failed.load()) return OutOfMemory();
+  int64_t sum = 0;
+  indptr[0] = 0;
+  for (int64_t r = 0; r < p.a.rows; ++r) {
+    sum += static_cast<int64_t>(indptr[r + 1]);
+    indptr[r + 1] = static_cast<I>(std::min(sum, nse));
+  }
+  *total = static_cast<int32_t>(std::min<int64_t>(sum, std::numeric_limits<int32_t>::max()));
+  if (nse == 0) return ffi::Error::Success();
+  SplitRows(pool, p.a, [&](int64_t begin, int64_t end) {
+    const auto seen = Zeros<I>(p.columns), row = Zeros<I>(p.columns + 1);
+    if (!seen || !row) return failed.store(true);
+    CsrDotCsrFill(p, begin, end, seen.get(), row.get(), indptr, indices);
+  });
+  if (failed.load()) return OutOfMemory();
+  std::fill(indices + std::min(sum, nse), indices + nse, static_cast<I>(p.columns));
+  return ffi::Error::Success();
+}
+
+ffi::Error PlacesHandler(ffi::ThreadPool pool, ffi::AnyBuffer a_indices, ffi::AnyBuffer a_indptr,
+                         ffi::AnyBuffer b_indices, ffi::AnyBuffer b_indptr,
+                         ffi::Result<ffi::AnyBuffer> indices, ffi::Result<ffi::AnyBuffer> indptr,
+                         ffi::ResultBuffer<ffi::S32> total, int64_t n_cols) {
+  const auto type = a_indices.element_type();
+  if (a_indptr.element_type() != type || b_indices.element_type() != type ||
+      b_indptr.element_type() != type || indices->element_type() != type ||
+      indptr->element_type() != type || Count(a_indptr) < 1 || Count(b_indptr) < 1 ||
+      Count(*indptr) != Count(a_indptr))
+    return ffi::Error::InvalidArgument("csr_dot_csr_places: operands do not agree");
+  return SwitchIndex(type, [&](auto index) {
+    using I = decltype(index);
+    const CsrPair<I> p{PlacesOf<I>(a_indices, a_indptr), PlacesOf<I>(b_indices, b_indptr), n_cols};
+    return FindPlaces<I>(pool, p, Count(*indices), Data<I>(*indices), Data<I>(*indptr),
+                         total->typed_data());
+  });
+}
+
+// Integers are computed as unsigned, whose sums may wrap around.
+template <typename F>
+ffi::Error SwitchExact(ffi::DataType type, const F& f) {
+  switch (type) {
+    case ffi::F32:
+      return f(float());
+    case ffi::F64:
+      return f(double());
+    case ffi::S32:
+      return f(uint32_t());
+    case ffi::S64:
+      return f(uint64_t());
+    default:
+      return ffi::Error::InvalidArgument(
+          "csr_dot_csr: values must be float32, float64, int32 or int64");
+  }
+}
+
+template <typename V, typename I>
+ffi::Error Multiply(ffi::ThreadPool& pool, const CsrPair<I>& p, const CsrPlaces<I>& c,
+                    const V* first, const V* second, int64_t wanted, V* out, int64_t size) {
+  std::atomic<bool> failed{false};
+  std::fill(out, out + size, V{});
+  const auto by_rows = wanted == 1 ? p.b : p.a;
+  SplitRows(pool, by_rows, [&](int64_t begin, int64_t end) {
+    const auto row = Zeros<V>(p.columns);
+    if (!row) return failed.store(true);
+    if (wanted == 2) {
+      CsrDotCsrValues(p, first, second, c, begin, end, row.get(), out);
+    } else if (wanted == 0) {
+      CsrDotCsrLeft(p, first, c, second, begin, end, row.get(), out);
+    } else {
+      CsrDotCsrRight(p, first, c, second, begin, end, row.get(), out);
+    }
+  });
+  return failed.load() ? OutOfMemory() : ffi::Error::Success();
+}
+
+ffi::Error ValuesHandler(ffi::ThreadPool pool, ffi::AnyBuffer first, ffi::AnyBuffer second,
+                         ffi::AnyBuffer a_indices, ffi::AnyBuffer a_indptr,
+                         ffi::AnyBuffer b_indices, ffi::AnyBuffer b_indptr,
+                         ffi::AnyBuffer c_indices, ffi::AnyBuffer c_indptr,
+                         ffi::Result<ffi::AnyBuffer> out, int64_t n_cols, int64_t wanted) {
+  const auto type = a_indices.element_type();
+  const int64_t sizes[3] = {Count(a_indices), Count(b_indices), Count(c_indices)};
+  if (wanted < 0 || wanted > 2 || a_indptr.element_type() != type ||
+      b_indices.element_type() != type || b_indptr.element_type() != type ||
+      c_indices.element_type() != type || c_indptr.element_type() != type || Count(a_indptr) < 1 ||
+      Count(b_indptr) < 1 || Count(c_indptr) != Count(a_indptr) ||
+      Count(first) != sizes[wanted == 0 ? 1 : 0] || Count(second) != sizes[wanted == 2 ? 1 : 2] ||
+      Count(*out) != sizes[wanted] || first.element_type() != second.element_type() ||
+      out->element_type() != first.element_type())
+    return ffi::Error::InvalidArgument("csr_dot_csr: operands do not agree");
+  return SwitchIndex(type, [&](auto index) {
+    using I = decltype(index);
+    const CsrPair<I> p{PlacesOf<I>(a_indices, a_indptr), PlacesOf<I>(b_indices, b_indptr), n_cols};
+    const CsrPlaces<I> c = PlacesOf<I>(c_indices, c_indptr);
+    return SwitchExact(first.element_type(), [&](auto value) {
+      using V = decltype(value);
+      return Multiply<V, I>(pool, p, c, Data<V>(first), Data<V>(second), wanted, Data<V>(*out),
+                            sizes[wanted]);
+    });
+  });
+}
+
+}  // namespace
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(kCsrDotCsrPlaces, PlacesHandler,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Ret<ffi::Buffer<ffi::S32>>()
+                                  .Attr<int64_t>("n_cols"));
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(kCsrDotCsr, ValuesHandler,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Attr<int64_t>("n_cols")
+                                  .Attr<int64_t>("wanted"));
+}  // namespace rarefy

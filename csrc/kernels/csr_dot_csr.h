@@ -1,0 +1,168 @@
+// The product of two CSR matrices: where its elements are, what they are, and its derivatives.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace rarefy {
+
+// The places of a CSR matrix.
+//
+//   indices  (nse)       the column of each entry; any order, repeats allowed
+//   indptr   (rows + 1)  non-decreasing; positions are cut to [0, nse]
+template <typename I>
+struct CsrPlaces {
+  const I* indices;
+  const I* indptr;
+  int64_t rows;
+  int64_t nse;
+
+  int64_t Begin(int64_t row) const {
+    return std::min(std::max<int64_t>(static_cast<int64_t>(indptr[row]), 0), nse);
+  }
+  int64_t End(int64_t row) const {
+    return std::min(std::max<int64_t>(static_cast<int64_t>(indptr[row + 1]), 0), nse);
+  }
+};
+
+// Both operands; an entry of a whose column is outside [0, b.rows) and one of b whose column is
+// outside [0, columns) is padding.
+template <typename I>
+struct CsrPair {
+  CsrPlaces<I> a;
+  CsrPlaces<I> b;
+  int64_t columns;
+
+  // Calls f(entry of a, entry of b, column) for every pair that meets in `row` of the product.
+  template <typename F>
+  void ForRow(int64_t row, const F& f) const {
+    const int64_t end = a.End(row);
+    for (int64_t e = a.Begin(row); e < end; ++e) {
+      const auto k = static_cast<int64_t>(a.indices[e]);
+      if (static_cast<uint64_t>(k) >= static_cast<uint64_t>(b.rows)) continue;
+      const int64_t stop = b.End(k);
+      for (int64_t g = b.Begin(k); g < stop; ++g) {
+        const auto j = static_cast<int64_t>(b.indices[g]);
+        if (static_cast<uint64_t>(j) < static_cast<uint64_t>(columns)) f(e, g, j);
+      }
+    }
+  }
+};
+
+// counts[r] = how many distinct columns row r of the product has, for r in [begin, end).
+//
+//   seen    (columns)  working memory; each value must differ from all r + 1
+//
+// Cost O(pairs). Source: Gustavson, Two Fast Algorithms for Sparse Matrices (1978).
+template <typename I>
+void CsrDotCsrCount(const CsrPair<I>& p, int64_t begin, int64_t end, I* seen, I* counts) {
+  for (int64_t r = begin; r < end; ++r) {
+    const I mark = static_cast<I>(r + 1);
+    int64_t count = 0;
+    p.ForRow(r, [&](int64_t, int64_t, int64_t j) {
+      count += seen[j] != mark;
+      seen[j] = mark;
+    });
+    counts[r] = static_cast<I>(count);
+  }
+}
+
+// Writes the distinct columns of row r of the product, ascending, for r in [begin, end).
+//
+//   seen     (columns)  working memory; each value must differ from all -(r + 1)
+//   row      (columns)  working memory
+//   indptr   (rows + 1) of the product; a row gets what is between, its first columns
+//   indices             of the product
+//
+// Cost O(pairs + elements * log of those in a row).
+template <typename I>
+void CsrDotCsrFill(const CsrPair<I>& p, int64_t begin, int64_t end, I* seen, I* row,
+                   const I* indptr, I* indices) {
+  for (int64_t r = begin; r < end; ++r) {
+    const auto first = static_cast<int64_t>(indptr[r]), last = static_cast<int64_t>(indptr[r + 1]);
+    if (first == last) continue;
+    const I mark = static_cast<I>(-(r + 1));
+    int64_t count = 0;
+    p.ForRow(r, [&](int64_t, int64_t, int64_t j) {
+      row[count] = static_cast<I>(j);
+      count += seen[j] != mark;
+      seen[j] = mark;
+    });
+    if (count * 16 > p.columns) {  // a pass over the columns beats sorting them
+      for (int64_t j = 0, n = 0; n < count; ++j)
+        if (seen[j] == mark) row[n++] = static_cast<I>(j);
+    } else {
+      std::sort(row, row + count);
+    }
+    std::copy(row, row + std::min(count, last - first), indices + first);
+  }
+}
+
+// c[g] = sum over the pairs that meet in the place of g, for g in the rows [begin, end) of c.
+//
+//   a (a.nse), b (b.nse)  values
+//   c        places of the product, without repeats; pairs that meet elsewhere are left out
+//   sums     (columns)  working memory
+//   out      (c.nse)    written for the entries of the given rows
+//
+// Cost O(pairs + elements). Sums run in the order of a's entries.
+template <typename V, typename I>
+void CsrDotCsrValues(const CsrPair<I>& p, const V* a, const V* b, const CsrPlaces<I>& c,
+                     int64_t begin, int64_t end, V* sums, V* out) {
+  for (int64_t r = begin; r < end; ++r) {
+    const int64_t first = c.Begin(r), last = c.End(r);
+    for (int64_t g = first; g < last; ++g) sums[c.indices[g]] = V{};
+    p.ForRow(r, [&](int64_t e, int64_t f, int64_t j) { sums[j] += a[e] * b[f]; });
+    for (int64_t g = first; g < last; ++g) out[g] = sums[c.indices[g]];
+  }
+}
+
+// out[e] = sum of b * c over the pairs of the entry e of a, for the rows [begin, end) of a.
+//
+//   b (b.nse), c (c.nse)  values
+//   row      (columns)  working memory, zeros; zeros again afterwards
+//   out      (a.nse)    must be zero where e belongs to no row; written for the given rows
+//
+// Cost O(pairs + elements).
+template <typename V, typename I>
+void CsrDotCsrLeft(const CsrPair<I>& p, const V* b, const CsrPlaces<I>& places, const V* c,
+                   int64_t begin, int64_t end, V* row, V* out) {
+  for (int64_t r = begin; r < end; ++r) {
+    const int64_t first = places.Begin(r), last = places.End(r);
+    for (int64_t g = first; g < last; ++g) row[places.indices[g]] = c[g];
+    for (int64_t e = p.a.Begin(r); e < p.a.End(r); ++e) out[e] = V{};
+    p.ForRow(r, [&](int64_t e, int64_t f, int64_t j) { out[e] += b[f] * row[j]; });
+    for (int64_t g = first; g < last; ++g) row[places.indices[g]] = V{};
+  }
+}
+
+// out[f] += sum of a * c over the pairs of the entry f of b, for the rows [begin, end) of b.
+//
+//   a (a.nse), c (c.nse)  values
+//   row      (columns)  working memory, zeros; zeros again afterwards
+//   out      (b.nse)    zeros; written for the entries of the given rows
+//
+// Cost O(pairs of these rows + entries of a + elements). Sums run in the order of a's entries.
+template <typename V, typename I>
+void CsrDotCsrRight(const CsrPair<I>& p, const V* a, const CsrPlaces<I>& places, const V* c,
+                    int64_t begin, int64_t end, V* row, V* out) {
+  for (int64_t r = 0; r < p.a.rows; ++r) {
+    const int64_t first = places.Begin(r), last = places.End(r);
+    bool filled = false;
+    for (int64_t e = p.a.Begin(r), stop = p.a.End(r); e < stop; ++e) {
+      const auto k = static_cast<int64_t>(p.a.indices[e]);
+      if (k < begin || k >= end) continue;
+      if (!filled)
+        for (int64_t g = first; g < last; ++g) row[places.indices[g]] = c[g];
+      filled = true;
+      for (int64_t f = p.b.Begin(k), till = p.b.End(k); f < till; ++f) {
+        const auto j = static_cast<int64_t>(p.b.indices[f]);
+        if (static_cast<uint64_t>(j) < static_cast<uint64_t>(p.columns)) out[f] += a[e] * row[j];
+      }
+    }
+    if (filled)
+      for (int64_t g = first; g < last; ++g) row[places.indices[g]] = V{};
+  }
+}
+
+}  // namespace rarefy

@@ -1,0 +1,32 @@
+"""Equations of a jaxpr: which of them count, and how one is evaluated."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from jax.extend.core import Literal
+
+
+def live(jaxpr: Any) -> list[Any]:
+    """The equations that the results, or effects, depend on."""
+    needed = {v for v in jaxpr.outvars if not isinstance(v, Literal)}
+    kept = []
+    for eqn in reversed(jaxpr.eqns):
+        if eqn.effects or any(v in needed for v in eqn.outvars):
+            kept.append(eqn)
+            needed.update(v for v in eqn.invars if not isinstance(v, Literal))
+    return kept[::-1]
+
+
+def evaluate(eqn: Any, ins: Sequence[Any]) -> list[Any]:
+    """The results of an equation."""
+    primitive, params = eqn.primitive, eqn.params
+    # Later versions of JAX bind the parameters as they are.
+    if hasattr(primitive, "get_bind_params"):
+        params = primitive.get_bind_params(params)
+    out = primitive.bind(*ins, **params)
+    return list(out) if primitive.multiple_results else [out]
+
+
+def closed(body: Any) -> tuple[Any, Sequence[Any]]:
+    """A jaxpr and its constants, of a closed jaxpr or one without constants."""
+    return (body.jaxpr, body.consts) if hasattr(body, "consts") else (body, ())
