@@ -53,7 +53,7 @@ def dot_general(walk: Walk, call: Call, ins: list[Any]) -> Sequence[Any]:
 def _of_sparse(walk: Walk, lhs: Any, rhs: Any, numbers: Any, dtype: Any) -> Any:
     a, b = walk.coo(lhs), walk.coo(rhs)
     numbers = _dot.canonical_dimension_numbers(numbers)
-    product, *_ = _spdot.plan(_operators.parts(a), _operators.parts(b), numbers)
+    product = _spdot.plan(a.shape, a.indices.shape, b.shape, b.indices.shape, numbers)
     if product.slots > _spdot.FEW_SLOTS:
         walk.want_numbers()
     out = _operators.spdot_general(a, b, numbers, dtype)
