@@ -110,6 +110,23 @@ def test_a_large_product_stores_little_more_than_its_elements():
     assert_allclose(out.todense(), expected.toarray(), rtol=1e-5, atol=1e-6)
 
 
+def test_a_pattern_that_is_known_while_values_are_traced_sizes_the_result():
+    a = scipy.sparse.random(300, 300, 0.01, "csr", np.float32, random_state=1)
+    x = BCOO.from_scipy_sparse(a)
+    found = []
+
+    def loss(data):
+        y = x._with_buffers(data, x.indices)
+        found.append((y @ x).nse)
+        found.append(y[np.arange(200)].nse)
+        return (y @ x).data.sum()
+
+    gradient = jax.jit(jax.grad(loss))(x.data)
+    assert found == [(x @ x).nse, x[np.arange(200)].nse]
+    rows = np.asarray(a.sum(1)).ravel()
+    assert_allclose(gradient, rows[np.asarray(x.indices)[:, 1]], rtol=1e-4, atol=1e-5)
+
+
 def test_products_of_shapes_without_end():
     n = 2**40
     with jax.enable_x64(True):

@@ -238,9 +238,10 @@ def take(mat: Any, ids: jax.Array, axis: int) -> Any:
     in_order = mat.indices_sorted
     rest = math.prod(mat.shape[n_batch + 1 : n_batch + n_sparse])
     width = min(mat.nse, rest) if mat.unique_indices else mat.nse
-    if width * ids.size > _spdot.FEW_SLOTS and all(map(is_concrete, (data, indices, ids))):
-        found = _window.widest_row(indices, flat, n_rows=mat.shape[axis], in_order=in_order)
-        width = capacity(int(found), width)
+    if width * ids.size > _spdot.FEW_SLOTS and is_concrete(indices) and is_concrete(flat):
+        with jax.ensure_compile_time_eval():
+            found = _window.widest_row(indices, flat, n_rows=mat.shape[axis], in_order=in_order)
+            width = capacity(int(found), width)
     data, indices = _window.take_rows(
         data, indices, flat, shape=mat.shape, width=width, in_order=in_order
     )

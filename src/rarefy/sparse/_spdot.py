@@ -141,7 +141,9 @@ def slots_of(product: Product, lhs_indices, rhs_indices) -> int:
     """How many slots the result of concrete operands gets: all that may be, or enough of them."""
     if product.slots <= FEW_SLOTS:
         return product.slots
-    count = int(_count(lhs_indices, rhs_indices, product=product))
+    # The pattern may be known while values are traced: a constant of the program.
+    with jax.ensure_compile_time_eval():
+        count = int(_count(lhs_indices, rhs_indices, product=product))
     return capacity(count, product.slots)
 
 
