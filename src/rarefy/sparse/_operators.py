@@ -174,7 +174,7 @@ def _is_array(index: Any) -> bool:
     return isinstance(index, list | np.ndarray | jax.Array) and np.ndim(index) > 0
 
 
-def _ids_of(index: Any, dimension: int, size: int) -> jax.Array:
+def _ids_of(index: Any, dimension: int, size: int) -> jax.Array | np.ndarray:
     ids = index if isinstance(index, jax.Array) else np.asarray(index)
     if ids.dtype == bool:
         if not is_concrete(ids):
@@ -197,7 +197,7 @@ def _ids_of(index: Any, dimension: int, size: int) -> jax.Array:
             raise IndexError(
                 f"index {known[bad][0]} is out of range for dimension {dimension} of size {size}"
             )
-        return jnp.asarray(np.where(known < 0, known + size, known))
+        return np.where(known < 0, known + size, known)
     return jnp.clip(jnp.where(ids < 0, ids + size, ids), 0, max(size - 1, 0))
 
 
@@ -207,7 +207,7 @@ def _basic(mat: Any, item: Any) -> Any:
     return mat._trusted(data, indices, shape)
 
 
-def take(mat: Any, ids: jax.Array, axis: int) -> Any:
+def take(mat: Any, ids: jax.Array | np.ndarray, axis: int) -> Any:
     """Takes cells of one dimension by number; `ids` of any shape, in range."""
     n_batch, n_sparse = mat.n_batch, mat.n_sparse
     shape = (*mat.shape[:axis], *ids.shape, *mat.shape[axis + 1 :])
