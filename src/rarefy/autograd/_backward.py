@@ -28,7 +28,7 @@ class Array(Protocol):
     def _wrap(value: Value) -> Any: ...
 
 
-def mark_variables(variables, gradients, grad_reqs="write") -> None:
+def mark_variables(variables, gradients, grad_reqs: str | Sequence[str] = "write") -> None:
     """Makes arrays variables whose gradients `backward` writes into the given arrays.
 
     Args:
