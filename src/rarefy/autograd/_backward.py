@@ -7,6 +7,7 @@ from rarefy._cell import Cell
 from rarefy._ops.gradient import as_stype
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import Value, stype_of, zeros_of
+from rarefy.autograd._derived import Taped, propagate_recorded
 from rarefy.autograd._mode import _scope
 from rarefy.autograd._tape import GradientError, Leaf, Slot, ones_like, propagate
 from rarefy.autograd._tape import backward as _backward
@@ -88,8 +89,9 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
       heads: an array or a list of arrays, computed under `record`.
       variables: an array or a list of arrays with `attach_grad`.
       head_grads: for each head its cotangent, or None for ones.
-      retain_graph: whether the record is kept, to go back again.
-      create_graph: whether the gradients are recorded themselves; not supported yet.
+      retain_graph: whether the record is kept, to go back again; by default if `create_graph`.
+      create_graph: whether the gradients are recorded themselves, for gradients of gradients. The
+        record is kept then.
       train_mode: whether operators are pulled back as in training.
 
     Returns:
@@ -97,14 +99,9 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
 
     Raises:
       GradientError: as `backward`, or an array of `variables` is no variable, or the heads do not
-        depend on it.
-      NotImplementedError: `create_graph` is True.
+        depend on it; with `create_graph` also where a gradient on the way has none itself, because
+        the number of elements that it stores depends on the values.
     """
-    if create_graph:
-        raise NotImplementedError(
-            "grad: create_graph=True (gradients of gradients) is not supported; use jax.grad on "
-            "functions of rarefy.sparse values for higher orders"
-        )
     heads, variables = _listed(heads), _listed(variables)
     slots, cotangents = _seeds(heads, head_grads)
     for i, variable in enumerate(variables):
@@ -113,17 +110,28 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
                 f"grad: variable {i} is no variable; call attach_grad() on it first"
             )
     with _scope(False, train_mode), wide():
-        found = propagate(slots, cotangents, retain_graph=bool(retain_graph))
+        if create_graph:
+            given = [None] * len(heads) if head_grads is None else _listed(head_grads)
+            taped = [
+                Taped(c, g if g is None else g._slot)
+                for c, g in zip(cotangents, given, strict=True)
+            ]
+            recorded = propagate_recorded(slots, taped)
+        else:
+            plain = propagate(slots, cotangents, retain_graph=bool(retain_graph))
+            recorded = {slot: c if c is None else Taped(c, None) for slot, c in plain.items()}
     result = []
     with wide():
         for i, variable in enumerate(variables):
             slot = variable._slot
-            if slot not in found:
+            if slot not in recorded:
                 raise GradientError(f"grad: the heads do not depend on variable {i}")
-            value, cotangent = variable._value, found[slot]
-            if cotangent is None:
-                cotangent = zeros_of(value.shape, value.dtype, slot.leaf.stype)
-            result.append(variable._wrap(as_stype(cotangent, slot.leaf.stype)))
+            kind, found = slot.leaf.stype, recorded[slot]
+            if found is None:
+                value = variable._value
+                found = Taped(zeros_of(value.shape, value.dtype, kind), None)
+            place = found.slot if stype_of(found.value) == kind else None
+            result.append(variable._wrap(as_stype(found.value, kind), place))
     return result
 
 

@@ -12,7 +12,7 @@ gradient of a dense table would be dense.
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
@@ -30,6 +30,41 @@ from rarefy.sparse import BCOO, BCSR
 _numbers = itertools.count()
 
 
+def next_number() -> int:
+    """The number of a new node: nodes are gone back through from the highest to the lowest."""
+    return next(_numbers)
+
+
+class Recorded(Protocol):
+    """What the tape needs of a node.
+
+    Attributes:
+      number: from `next_number`.
+      inputs: for each array its slot, None where it depends on no variable.
+      outputs: a slot for each result.
+      differentiable: whether it has a gradient; where it has none, that of its inputs is zero.
+    """
+
+    number: int
+
+    @property
+    def inputs(self) -> "tuple[Slot | None, ...]": ...
+
+    @property
+    def outputs(self) -> "tuple[Slot, ...]": ...
+
+    @property
+    def differentiable(self) -> bool: ...
+
+    def pull_back(self, cotangents: Sequence[Value | None]) -> tuple[Value | None, ...]:
+        """Cotangents of the inputs from those of the outputs."""
+        ...
+
+    def release(self) -> None:
+        """Lets the saved values go; there is no going back through the node any more."""
+        ...
+
+
 class GradientError(MXNetError):
     """A gradient was asked for that cannot be computed."""
 
@@ -42,11 +77,13 @@ class Leaf:
       grad: the cell of the gradient.
       grad_req: 'write', 'add' or 'null'.
       stype: storage type of the gradient.
+      fresh: whether `backward` has written the gradient since the flag was last taken down.
     """
 
     grad: Cell | None
     grad_req: str
     stype: SType
+    fresh: bool = False
 
 
 class Slot:
@@ -65,7 +102,7 @@ class Slot:
         wanted: SType,
         *,
         leaf: Leaf | None = None,
-        node: "Node | None" = None,
+        node: Recorded | None = None,
         index: int = 0,
     ):
         self.wanted: SType = leaf.stype if leaf else wanted
@@ -92,7 +129,7 @@ class Node:
     )
 
     def __init__(self, plan: Plan, static: Static, scalars, training: bool, key, inputs):
-        self.number = next(_numbers)
+        self.number = next_number()
         self.plan = plan
         self.static = static
         self.scalars = scalars
@@ -103,13 +140,15 @@ class Node:
         self.places: dict[int, Value] | None = None
         self.outputs: tuple[Slot, ...] = ()
 
+    @property
+    def differentiable(self) -> bool:
+        """Whether the operator has a gradient."""
+        return self.plan.op.differentiable
+
     def pull_back(self, cotangents: Sequence[Value | None]) -> tuple[Value | None, ...]:
         """Cotangents of the inputs from those of the outputs."""
         if self.values is None:
-            raise GradientError(
-                f"the record of {self.plan.op.name} was released by an earlier backward; pass "
-                "retain_graph=True to that call to go back twice"
-            )
+            raise self.gone()
         want = tuple(slot and slot.wanted for slot in self.inputs)
         plan = self.plan
         program = pullback(plan.op, plan.rule, plan.signature, self.static, self.training, want)
@@ -121,6 +160,13 @@ class Node:
         return tuple(
             _in_places(c, places[i]) if i in places and c is not None else c
             for i, c in enumerate(found)
+        )
+
+    def gone(self) -> GradientError:
+        """The error that the record was released."""
+        return GradientError(
+            f"the record of {self.plan.op.name} was released by an earlier backward; pass "
+            "retain_graph=True to that call to go back twice"
         )
 
     def release(self) -> None:
@@ -200,6 +246,7 @@ def backward(
                 value = zeros_of(before.shape, before.dtype, leaf.stype)
             assert value is not None
             leaf.grad.store(value)
+            leaf.fresh = True
 
 
 def propagate(
@@ -216,7 +263,7 @@ def propagate(
     with wide():
         for node in nodes:
             outer = [pending.pop(slot, None) for slot in node.outputs]
-            if all(c is None for c in outer) or not node.plan.op.differentiable:
+            if all(c is None for c in outer) or not node.differentiable:
                 for slot in node.inputs:
                     if slot is not None:
                         pending.setdefault(slot, None)
@@ -233,9 +280,9 @@ def propagate(
 _in_places = jax.jit(cotangent_like)
 
 
-def reachable(heads: Iterable[Slot]) -> set[Node]:
+def reachable(heads: Iterable[Slot]) -> set[Recorded]:
     """The nodes that the heads depend on."""
-    seen: set[Node] = set()
+    seen: set[Recorded] = set()
     stack = [slot.node for slot in heads if slot.node]
     while stack:
         node = stack.pop()
