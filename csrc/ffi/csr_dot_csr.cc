@@ -6,19 +6,21 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "ffi/dispatch.h"
 #include "ffi/parallel.h"
 #include "ffi/row_sums.h"
 #include "ffi/targets.h"
+#include "kernels/scratch.h"
 
 namespace rarefy {
 namespace {
 
 namespace ffi = xla::ffi;
 
-// A pair costs some nanoseconds, an entry of a a few pairs.
-constexpr Cost kEntryCost{20.0, 60.0};
+// A pair costs one or two nanoseconds, an entry of a some pairs.
+constexpr Cost kEntryCost{5.0, 12.0};
 
 template <typename I>
 CsrPlaces<I> PlacesOf(ffi::AnyBuffer indices, ffi::AnyBuffer indptr) {
@@ -27,12 +29,17 @@ CsrPlaces<I> PlacesOf(ffi::AnyBuffer indices, ffi::AnyBuffer indptr) {
 
 // Splits the rows so that each thread gets one part at most: every part has working memory of a
 // row.
-template <typename I, typename Body>
-void SplitRows(ffi::ThreadPool& pool, const CsrPlaces<I>& a, const Body& body) {
+template <typename I>
+int64_t PartsOf(ffi::ThreadPool& pool, const CsrPlaces<I>& a) {
   const double work =
       kEntryCost.row * static_cast<double>(a.rows) + kEntryCost.entry * static_cast<double>(a.nse);
-  const int64_t parts =
-      std::min<int64_t>({PartsFor(pool, work), pool.num_threads(), std::max<int64_t>(a.rows, 1)});
+  return std::min<int64_t>(
+      {PartsFor(pool, work), pool.num_threads(), std::max<int64_t>(a.rows, 1)});
+}
+
+template <typename I, typename Body>
+void SplitRows(ffi::ThreadPool& pool, const CsrPlaces<I>& a, const Body& body) {
+  const int64_t parts = PartsOf(pool, a);
   const auto bound = [&](int64_t part) {
     if (part == 0) return int64_t{0};
     if (part == parts) return a.rows;
@@ -48,22 +55,32 @@ std::unique_ptr<T[]> Zeros(int64_t n) {
   return std::unique_ptr<T[]>(new (std::nothrow) T[static_cast<size_t>(std::max<int64_t>(n, 1))]());
 }
 
+// Row starts of the product, those beyond nse set to it. Gives the number of elements, or -1 where
+// memory does not suffice.
 template <typename I>
-ffi::Error FindPlaces(ffi::ThreadPool& pool, const CsrPair<I>& p, int64_t nse, I* indices,
-                      I* indptr, int32_t* total) {
+int64_t CountRows(ffi::ThreadPool& pool, const CsrPair<I>& p, int64_t nse, I* indptr) {
   std::atomic<bool> failed{false};
   SplitRows(pool, p.a, [&](int64_t begin, int64_t end) {
     const auto seen = Zeros<I>(p.columns);
     if (!seen) return failed.store(true);
     CsrDotCsrCount(p, begin, end, seen.get(), indptr + 1);
   });
-  if (failed.load()) return OutOfMemory();
+  if (failed.load()) return -1;
   int64_t sum = 0;
   indptr[0] = 0;
   for (int64_t r = 0; r < p.a.rows; ++r) {
     sum += static_cast<int64_t>(indptr[r + 1]);
     indptr[r + 1] = static_cast<I>(std::min(sum, nse));
   }
+  return sum;
+}
+
+template <typename I>
+ffi::Error FindPlaces(ffi::ThreadPool& pool, const CsrPair<I>& p, int64_t nse, I* indices,
+                      I* indptr, int32_t* total) {
+  std::atomic<bool> failed{false};
+  const int64_t sum = CountRows(pool, p, nse, indptr);
+  if (sum < 0) return OutOfMemory();
   *total = static_cast<int32_t>(std::min<int64_t>(sum, std::numeric_limits<int32_t>::max()));
   if (nse == 0) return ffi::Error::Success();
   SplitRows(pool, p.a, [&](int64_t begin, int64_t end) {
@@ -110,6 +127,85 @@ ffi::Error SwitchExact(ffi::DataType type, const F& f) {
       return ffi::Error::InvalidArgument(
           "csr_dot_csr: values must be float32, float64, int32 or int64");
   }
+}
+
+// The whole product. One part writes rows as they come; several must know first where theirs begin.
+template <typename V, typename I>
+ffi::Error MatmulParts(ffi::ThreadPool& pool, const CsrPair<I>& p, const V* a, const V* b,
+                       int64_t nse, int64_t stride, V* data, I* indices, I* indptr,
+                       int32_t* total) {
+  std::atomic<bool> failed{false};
+  int64_t sum = 0;
+  const bool alone = PartsOf(pool, p.a) == 1;
+  if (!alone && (sum = CountRows(pool, p, nse, indptr)) < 0) return OutOfMemory();
+  const auto work = [&](int64_t begin, int64_t end, const auto& place) {
+    static thread_local Scratch scratch;
+    const int64_t n = (p.columns + 64) / 64 * 64;  // so that each array is aligned
+    auto* const memory =
+        static_cast<char*>(scratch.Get(n * (int64_t{sizeof(V)} + 2 * int64_t{sizeof(I)})));
+    if (memory == nullptr) return failed.store(true);
+    auto* const sums = reinterpret_cast<V*>(memory);
+    auto* const seen = reinterpret_cast<I*>(memory + n * int64_t{sizeof(V)});
+    std::fill(seen, seen + n, I{0});
+    CsrDotCsrRows(p, a, b, begin, end, sums, seen, seen + n, place, stride, data, indices);
+    scratch.Trim();
+  };
+  if (alone) {
+    indptr[0] = 0;
+    work(0, p.a.rows, [&](int64_t r, int64_t count) {
+      const int64_t first = std::min(sum, nse);
+      sum += count;
+      indptr[r + 1] = static_cast<I>(std::min(sum, nse));
+      return std::pair<int64_t, int64_t>(first, std::min(sum, nse) - first);
+    });
+  } else {
+    SplitRows(pool, p.a, [&](int64_t begin, int64_t end) {
+      work(begin, end, [&](int64_t r, int64_t) {
+        const auto first = static_cast<int64_t>(indptr[r]);
+        return std::pair<int64_t, int64_t>(first, static_cast<int64_t>(indptr[r + 1]) - first);
+      });
+    });
+  }
+  if (failed.load()) return OutOfMemory();
+  *total = static_cast<int32_t>(std::min<int64_t>(sum, std::numeric_limits<int32_t>::max()));
+  const int64_t used = std::min(sum, nse);
+  std::fill(data + used, data + nse, V{});
+  if (stride == 1) {
+    std::fill(indices + used, indices + nse, static_cast<I>(p.columns));
+  } else {
+    for (int64_t g = used; g < nse; ++g) {
+      indices[2 * g] = static_cast<I>(p.a.rows);
+      indices[2 * g + 1] = static_cast<I>(p.columns);
+    }
+  }
+  return ffi::Error::Success();
+}
+
+ffi::Error MatmulHandler(ffi::ThreadPool pool, ffi::AnyBuffer a, ffi::AnyBuffer b,
+                         ffi::AnyBuffer a_indices, ffi::AnyBuffer a_indptr,
+                         ffi::AnyBuffer b_indices, ffi::AnyBuffer b_indptr,
+                         ffi::Result<ffi::AnyBuffer> data, ffi::Result<ffi::AnyBuffer> indices,
+                         ffi::Result<ffi::AnyBuffer> indptr, ffi::ResultBuffer<ffi::S32> total,
+                         int64_t n_cols) {
+  const auto type = a_indices.element_type();
+  const int64_t nse = Count(*data), stride = RowSize(*indices);
+  if (a_indptr.element_type() != type || b_indices.element_type() != type ||
+      b_indptr.element_type() != type || indices->element_type() != type ||
+      indptr->element_type() != type || Count(a_indptr) < 1 || Count(b_indptr) < 1 ||
+      Count(*indptr) != Count(a_indptr) || Count(a) != Count(a_indices) ||
+      Count(b) != Count(b_indices) || b.element_type() != a.element_type() ||
+      data->element_type() != a.element_type() || indices->dimensions()[0] != nse || stride < 1 ||
+      stride > 2)
+    return ffi::Error::InvalidArgument("csr_matmul: operands do not agree");
+  return SwitchIndex(type, [&](auto index) {
+    using I = decltype(index);
+    const CsrPair<I> p{PlacesOf<I>(a_indices, a_indptr), PlacesOf<I>(b_indices, b_indptr), n_cols};
+    return SwitchExact(a.element_type(), [&](auto value) {
+      using V = decltype(value);
+      return MatmulParts<V, I>(pool, p, Data<V>(a), Data<V>(b), nse, stride, Data<V>(*data),
+                               Data<I>(*indices), Data<I>(*indptr), total->typed_data());
+    });
+  });
 }
 
 template <typename V, typename I>
@@ -168,6 +264,21 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(kCsrDotCsrPlaces, PlacesHandler,
                                   .Arg<ffi::AnyBuffer>()
                                   .Arg<ffi::AnyBuffer>()
                                   .Arg<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
+                                  .Ret<ffi::Buffer<ffi::S32>>()
+                                  .Attr<int64_t>("n_cols"));
+
+XLA_FFI_DEFINE_HANDLER_SYMBOL(kCsrMatmul, MatmulHandler,
+                              ffi::Ffi::Bind()
+                                  .Ctx<ffi::ThreadPool>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Arg<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
                                   .Ret<ffi::AnyBuffer>()
                                   .Ret<ffi::AnyBuffer>()
                                   .Ret<ffi::Buffer<ffi::S32>>()

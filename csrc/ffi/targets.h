@@ -4,12 +4,18 @@
 #include "xla/ffi/api/c_api.h"
 
 #define RAREFY_FFI_TARGETS(X)                       \
+  X(rarefy_coo_to_csr, kCooToCsr)                   \
   X(rarefy_csr_dot_csr, kCsrDotCsr)                 \
   X(rarefy_csr_dot_csr_places, kCsrDotCsrPlaces)    \
   X(rarefy_csr_dot_dense, kCsrDotDense)             \
+  X(rarefy_csr_matmul, kCsrMatmul)                  \
+  X(rarefy_csr_merge, kCsrMerge)                    \
   X(rarefy_csr_sample_dot, kCsrSampleDot)           \
   X(rarefy_csr_t_dot_dense, kCsrTDotDense)          \
   X(rarefy_csr_t_dot_rows, kCsrTDotRows)            \
+  X(rarefy_csr_to_coo, kCsrToCoo)                   \
+  X(rarefy_csr_transpose, kCsrTranspose)            \
+  X(rarefy_dense_places, kDensePlaces)              \
   X(rarefy_group_rows, kGroupRows)                  \
   X(rarefy_random_uniform, kRandomUniform)          \
   X(rarefy_rows_update_adagrad, kRowsUpdateAdaGrad) \

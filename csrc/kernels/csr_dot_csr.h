@@ -67,6 +67,24 @@ void CsrDotCsrCount(const CsrPair<I>& p, int64_t begin, int64_t end, I* seen, I*
   }
 }
 
+// Sorts the `count` columns of a row, which are those where seen == mark.
+template <typename I>
+void SortRow(I* row, int64_t count, const I* seen, I mark, int64_t columns) {
+  if (count < 32) {
+    for (int64_t i = 1; i < count; ++i) {
+      const I column = row[i];
+      int64_t j = i;
+      for (; j > 0 && row[j - 1] > column; --j) row[j] = row[j - 1];
+      row[j] = column;
+    }
+  } else if (count * 16 > columns) {  // a pass over the columns beats sorting them
+    for (int64_t j = 0, n = 0; n < count; ++j)
+      if (seen[j] == mark) row[n++] = static_cast<I>(j);
+  } else {
+    std::sort(row, row + count);
+  }
+}
+
 // Writes the distinct columns of row r of the product, ascending, for r in [begin, end).
 //
 //   seen     (columns)  working memory; each value must differ from all -(r + 1)
@@ -88,13 +106,44 @@ void CsrDotCsrFill(const CsrPair<I>& p, int64_t begin, int64_t end, I* seen, I* 
       count += seen[j] != mark;
       seen[j] = mark;
     });
-    if (count * 16 > p.columns) {  // a pass over the columns beats sorting them
-      for (int64_t j = 0, n = 0; n < count; ++j)
-        if (seen[j] == mark) row[n++] = static_cast<I>(j);
-    } else {
-      std::sort(row, row + count);
-    }
+    SortRow(row, count, seen, mark, p.columns);
     std::copy(row, row + std::min(count, last - first), indices + first);
+  }
+}
+
+// The rows [begin, end) of the product, places and values at once.
+//
+//   a (a.nse), b (b.nse)  values
+//   sums, seen, row  (columns), (columns), (columns + 1)  working memory; each value of `seen` must
+//            differ from all r + 1
+//   place    place(r, count) tells where the `count` elements of row r go and how many there is
+//            room for: a pair (first, room)
+//   data, indices    of the product; `stride` numbers an element: its column, or, if it is 2, its
+//            row and column
+//
+// Cost O(pairs + elements * log of those in a row). Sums run in the order of a's entries.
+// Source: Gustavson, Two Fast Algorithms for Sparse Matrices (1978).
+template <typename V, typename I, typename Place>
+void CsrDotCsrRows(const CsrPair<I>& p, const V* a, const V* b, int64_t begin, int64_t end, V* sums,
+                   I* seen, I* row, const Place& place, int64_t stride, V* data, I* indices) {
+  for (int64_t r = begin; r < end; ++r) {
+    const I mark = static_cast<I>(r + 1);
+    int64_t count = 0;
+    p.ForRow(r, [&](int64_t e, int64_t f, int64_t j) {
+      const bool known = seen[j] == mark;
+      sums[j] = (known ? sums[j] : V{}) + a[e] * b[f];
+      row[count] = static_cast<I>(j);
+      count += !known;
+      seen[j] = mark;
+    });
+    const auto [first, room] = place(r, count);
+    if (room > 0) SortRow(row, count, seen, mark, p.columns);
+    for (int64_t i = 0; i < room; ++i) {
+      const int64_t g = first + i;
+      data[g] = sums[row[i]];
+      if (stride == 2) indices[2 * g] = static_cast<I>(r);
+      indices[stride * g + stride - 1] = row[i];
+    }
   }
 }
 

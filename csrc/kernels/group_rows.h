@@ -129,7 +129,9 @@ class Sorter {
     from_ = reinterpret_cast<Record*>(memory);
     to_ = reinterpret_cast<Record*>(memory + RecordBytes());
     counters_ = reinterpret_cast<uint32_t*>(memory + 2 * RecordBytes());
-    if (parts_ == 1) {
+    if (const int64_t run = FirstRun(0); run == entries_ || FirstRun(run) == entries_) {
+      Merge(run);
+    } else if (parts_ == 1) {
       Sort();
     } else {
       SortInParts(parallel);
@@ -147,6 +149,31 @@ class Sorter {
   int64_t CounterBytes() const { return digits_.Values() * static_cast<int64_t>(sizeof(uint32_t)); }
   uint32_t* Counters(int64_t i) const { return counters_ + i * digits_.Values(); }
   KeyOf<Id> Keys() const { return {a_.ids, static_cast<uint64_t>(a_.n_rows)}; }
+
+  // The end of the ascending run of keys that begins at `begin`.
+  int64_t FirstRun(int64_t begin) const {
+    const KeyOf<Id> key_of = Keys();
+    int64_t e = begin + 1;
+    while (e < entries_ && key_of(e - 1) <= key_of(e)) ++e;
+    return std::min(e, entries_);
+  }
+
+  // Sorts two ascending runs, of entries before `middle` and from there on, as what was sorted
+  // before or put together of two sorted parts has.
+  void Merge(int64_t middle) {
+    const KeyOf<Id> key_of = Keys();
+    Record* to = from_;
+    int64_t i = 0, j = middle;
+    while (i < middle && j < entries_) {
+      const uint64_t left = key_of(i), right = key_of(j);
+      const bool second = right < left;
+      *to++ = second ? Record::Make(right, j) : Record::Make(left, i);
+      j += second;
+      i += !second;
+    }
+    for (; i < middle; ++i) *to++ = Record::Make(key_of(i), i);
+    for (; j < entries_; ++j) *to++ = Record::Make(key_of(j), j);
+  }
 
   // Least significant digit first. One look at the ids counts all digits.
   void Sort() {
@@ -374,7 +401,8 @@ class Sorter {
 }  // namespace group_rows
 
 // Sorts the entries by id (least significant digit first; Knuth, The Art of Computer Programming 3,
-// 5.2.5) and writes down the groups. False if there is no memory.
+// 5.2.5; or by merging, where they are one or two ascending runs) and writes down the groups. False
+// if there is no memory.
 //
 // Cost O(nse + capacity) for a bounded width of n_rows: a pass over the entries for about every
 // eleven bits of it, and 16 bytes of scratch an entry (32 from 2^32 rows on), which `scratch`

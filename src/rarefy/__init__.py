@@ -8,18 +8,25 @@ from rarefy import (
     autograd,
     base,
     context,
+    engine,
     initializer,
     io,
     lr_scheduler,
+    metric,
     nd,
     optim,
     optimizer,
     random,
+    registry,
     sparse,
+    test_utils,
+    util,
 )
 from rarefy import initializer as init
 from rarefy import nd as ndarray
+from rarefy import random as rnd
 from rarefy._config import config
 from rarefy._version import __version__ as __version__
 from rarefy.base import MXNetError
 from rarefy.context import Context, cpu, cpu_pinned, current_context, gpu, num_gpus
+from rarefy.util import is_np_array, is_np_shape, np_shape, set_np_shape, use_np_shape

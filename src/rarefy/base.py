@@ -1,16 +1,27 @@
-"""The exceptions of the MXNet-style layer."""
+"""The exceptions of the MXNet-style layer, and the names of kinds that programs for it use."""
+
+from typing import Any
+
+import numpy as np
+
+numeric_types = (float, int, np.generic)
+integer_types = (int, np.int32, np.int64)
+string_types = (str,)
+mx_real_t = np.float32
+"""The dtype of arrays that are given none."""
+
+
+def py_str(text: bytes) -> str:
+    """Bytes as text."""
+    return text.decode()
 
 
 class MXNetError(RuntimeError):
     """What MXNet programs catch; the base of the errors of operators and arrays."""
 
 
-class NotImplementedForSymbol(MXNetError):
-    """A method of arrays that symbols do not have."""
-
-
-class NotSupportedForSparseNDArray(MXNetError):
-    """A method of dense arrays that sparse ones do not have.
+class _NotSupported(MXNetError):
+    """Of a method that some kind of array lacks.
 
     Args:
       function: the method, or its name.
@@ -18,7 +29,9 @@ class NotSupportedForSparseNDArray(MXNetError):
       *args: what it was called with.
     """
 
-    def __init__(self, function, alias=None, *args):
+    _where = ""
+
+    def __init__(self, function: Any, alias: str | None = None, *args: Any):
         super().__init__()
         self.function = getattr(function, "__name__", str(function))
         self.alias = alias
@@ -27,4 +40,16 @@ class NotSupportedForSparseNDArray(MXNetError):
     def __str__(self):
         called = f"{self.function}" + (f" (as {self.alias})" if self.alias else "")
         given = f" with {', '.join(self.args)}" if self.args else ""
-        return f"{called} is not supported for sparse arrays{given}; use tostype('default') first"
+        return f"{called} is not supported for {self._where.format(given)}"
+
+
+class NotImplementedForSymbol(_NotSupported):
+    """A method of arrays that symbols do not have."""
+
+    _where = "symbols{}; it works on arrays (mx.nd)"
+
+
+class NotSupportedForSparseNDArray(_NotSupported):
+    """A method of dense arrays that sparse ones do not have."""
+
+    _where = "sparse arrays{}; use tostype('default') first"

@@ -8,10 +8,28 @@ from jax.core import Tracer
 
 from rarefy.base import MXNetError
 
-DEVICE_TYPES = ("cpu", "gpu", "cpu_pinned", "cpu_shared")
+DEVICE_TYPES = {"cpu": 1, "gpu": 2, "cpu_pinned": 3, "cpu_shared": 5}
+"""The types of device and the numbers that stand for them in MXNet's files."""
 
 
-class Context:
+class ContextError(MXNetError, KeyError, ValueError):
+    """There is no such type of device."""
+
+    __str__ = MXNetError.__str__
+
+
+class _ContextClass(type):
+    @property
+    def default_ctx(cls) -> "Context":
+        """The current context; assigned to, it is the one from now on, in this thread."""
+        return current_context()
+
+    @default_ctx.setter
+    def default_ctx(cls, context: "Context") -> None:
+        Context._local.current = context
+
+
+class Context(metaclass=_ContextClass):
     """A device: a type and a number.
 
     Used with `with`, it is where arrays are made that are given no context.
@@ -22,8 +40,11 @@ class Context:
       device_id: the number of the device. The host may be given any number.
 
     Raises:
-      ValueError: the type is unknown or the number negative.
+      ContextError: the type is unknown; a KeyError and a ValueError.
     """
+
+    devstr2type: ClassVar[dict[str, int]] = DEVICE_TYPES
+    devtype2str: ClassVar[dict[int, str]] = {number: name for name, number in DEVICE_TYPES.items()}
 
     _local: ClassVar[Any] = threading.local()
     __slots__ = ("_before", "device_id", "device_type")
@@ -32,14 +53,17 @@ class Context:
         if isinstance(device_type, Context):
             device_type, device_id = device_type.device_type, device_type.device_id
         if device_type not in DEVICE_TYPES:
-            raise ValueError(
+            raise ContextError(
                 f"device_type must be one of {', '.join(DEVICE_TYPES)}; got {device_type!r}"
             )
-        if device_id < 0:
-            raise ValueError(f"device_id must not be negative; got {device_id}")
         self.device_type = device_type
         self.device_id = int(device_id)
         self._before: list[Context | None] = []
+
+    @property
+    def device_typeid(self) -> int:
+        """The number of the device type."""
+        return DEVICE_TYPES[self.device_type]
 
     @property
     def device(self) -> Any:
@@ -50,12 +74,12 @@ class Context:
         """
         if self.device_type != "gpu":
             devices = jax.devices("cpu")
-            return devices[self.device_id if self.device_id < len(devices) else 0]
+            return devices[self.device_id if 0 <= self.device_id < len(devices) else 0]
         try:
             devices = jax.devices("gpu")
         except RuntimeError:
             devices = []
-        if self.device_id >= len(devices):
+        if not 0 <= self.device_id < len(devices):
             raise MXNetError(
                 f"{self} was asked for, but this process has {len(devices)} GPUs; use cpu(), or "
                 "install jax with GPU support"
@@ -111,6 +135,19 @@ def num_gpus() -> int:
         return len(jax.devices("gpu"))
     except RuntimeError:
         return 0
+
+
+def gpu_memory_info(device_id: int = 0) -> tuple[int, int]:
+    """The memory of a GPU as `(free, total)` in bytes, of what this process may take of it.
+
+    Raises:
+      MXNetError: there is no such GPU, or it does not tell.
+    """
+    found = gpu(device_id).device.memory_stats() or {}
+    if "bytes_limit" not in found:
+        raise MXNetError(f"gpu({device_id}) does not tell how much memory it has")
+    total = int(found["bytes_limit"])
+    return total - int(found.get("bytes_in_use", 0)), total
 
 
 def current_context() -> Context:

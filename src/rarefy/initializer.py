@@ -1,9 +1,12 @@
 """First values of parameters."""
 
 import json
+import logging
 import math
+import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
@@ -13,38 +16,12 @@ from rarefy._key import next_key
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import stype_of
 from rarefy._primitives import random_normal, random_uniform
+from rarefy.nd._file import load
 from rarefy.nd._handle import Handle
+from rarefy.nd._ndarray import NDArray
+from rarefy.registry import get_alias_func, get_create_func, get_register_func
 from rarefy.sparse import BCOO
 from rarefy.sparse._row_sparse import row_sparse
-
-T = TypeVar("T", bound=type)
-
-_REGISTRY: dict[str, type["Initializer"]] = {}
-
-
-def register(klass: T) -> T:
-    """Registers an initializer under its name in lower case, for `create`; also a decorator."""
-    _REGISTRY[klass.__name__.lower()] = klass
-    return klass
-
-
-def create(initializer: "str | Initializer", **kwargs: Any) -> "Initializer":
-    """Makes an initializer by its name, in any case, or from what `Initializer.dumps` wrote.
-
-    Raises:
-      ValueError: there is no initializer of this name.
-    """
-    if isinstance(initializer, Initializer):
-        return initializer
-    name = initializer
-    if name.startswith("["):
-        name, kwargs = json.loads(name)
-    try:
-        klass = _REGISTRY[name.lower()]
-    except KeyError:
-        known = ", ".join(sorted(_REGISTRY))
-        raise ValueError(f"there is no initializer {name!r}; there are {known}") from None
-    return klass(**kwargs)
 
 
 class InitDesc(str):
@@ -71,7 +48,8 @@ class InitDesc(str):
         return self
 
 
-# What a name ends in, and the method for it.
+# What a name ends in, and the method for it; the first that fits. A name in the second table begins
+# with the one and ends in the other.
 _BY_SUFFIX = {
     "weight": "_init_weight",
     "bias": "_init_bias",
@@ -83,6 +61,13 @@ _BY_SUFFIX = {
     "moving_inv_var": "_init_zero",
     "moving_var": "_init_one",
     "running_var": "_init_one",
+    "min": "_init_zero",
+    "max": "_init_one",
+}
+_BY_BOTH_ENDS = {
+    ("upsampling", ""): "_init_bilinear",
+    ("stn_loc", "weight"): "_init_zero",
+    ("stn_loc", "bias"): "_init_loc_bias",
 }
 
 
@@ -99,6 +84,24 @@ class Initializer:
 
     def __init__(self, **kwargs: Any):
         self._kwargs = kwargs
+        self._verbose = False
+        self._print_func: Callable[[Any], str] | None = None
+
+    def set_verbosity(
+        self, verbose: bool = False, print_func: Callable[[Any], str] | None = None
+    ) -> "Initializer":
+        """Chooses whether each array that gets its first values is logged.
+
+        Args:
+          verbose: whether.
+          print_func: what is logged of an array; the root of the mean of squares by default.
+
+        Returns:
+          The initializer.
+        """
+        self._verbose = verbose
+        self._print_func = print_func or _magnitude
+        return self
 
     def dumps(self) -> str:
         """The initializer as JSON: its name and its parameters."""
@@ -129,15 +132,15 @@ class Initializer:
         """
         if not isinstance(desc, str):
             raise TypeError(f"the name must be a string; got {desc!r}")
+        if isinstance(desc, InitDesc) and desc.global_init is None:
+            desc.global_init = self
         own = getattr(desc, "attrs", {}).get("__init__")
         if own:
             create(own)._init_weight(desc, arr)
-            return
-        for suffix, method in _BY_SUFFIX.items():
-            if desc.endswith(suffix):
-                getattr(self, method)(desc, arr)
-                return
-        self._init_default(desc, arr)
+        else:
+            getattr(self, _method_for(desc))(desc, arr)
+        if self._verbose and self._print_func:
+            logging.info("initialized %s as %s: %s", desc, own or self, self._print_func(arr))
 
     def _init_weight(self, name: str, arr: Any) -> None:
         raise NotImplementedError(f"{type(self).__name__} must override _init_weight")
@@ -157,11 +160,49 @@ class Initializer:
     def _init_one(self, name: str, arr: Any) -> None:
         fill(arr, 1.0)
 
+    def _init_bilinear(self, name: str, arr: Any) -> None:
+        fill(arr, _bilinear(arr._value.shape))
+
+    def _init_loc_bias(self, name: str, arr: Any) -> None:
+        fill(arr, [1.0, 0.0, 0.0, 0.0, 1.0, 0.0])
+
     def _init_default(self, name: str, arr: Any) -> None:
         raise ValueError(
             f"no first values are known for {str(name)!r}: its name ends in none of "
             f"{', '.join(_BY_SUFFIX)}. Give the parameter an initializer of its own (init=...)"
         )
+
+
+def _method_for(name: str) -> str:
+    for (begin, end), method in _BY_BOTH_ENDS.items():
+        if name.startswith(begin) and name.endswith(end):
+            return method
+    for suffix, method in _BY_SUFFIX.items():
+        if name.endswith(suffix):
+            return method
+    return "_init_default"
+
+
+def _magnitude(arr: Handle) -> str:
+    value = arr._value
+    stored = np.asarray(getattr(value, "data", value), np.float64)
+    return str(float(np.sqrt(np.sum(np.square(stored)) / max(math.prod(value.shape), 1))))
+
+
+def _bilinear(shape: tuple[int, ...]) -> np.ndarray:
+    """The weight of a bilinear upsampling, `(..., height, width)`, all channels equal."""
+    if len(shape) < 2:
+        raise ValueError(f"bilinear values need a height and a width; the array has shape {shape}")
+    height, width = shape[-2:]
+    factor = math.ceil(width / 2)
+    centre = (2 * factor - 1 - factor % 2) / (2 * factor)
+    x, y = (1 - np.abs(np.arange(n) / factor - centre) for n in (width, height))
+    return np.broadcast_to(np.outer(y, x), shape)
+
+
+register = get_register_func(Initializer, "initializer")
+alias = get_alias_func(Initializer, "initializer")
+create = get_create_func(Initializer, "initializer")
 
 
 def fill(arr: Handle, value: Any) -> None:
@@ -201,6 +242,7 @@ def _fill_random(arr: Handle, kind: Literal["uniform", "normal"], scale: float) 
 
 
 @register
+@alias("zeros")
 class Zero(Initializer):
     """Zeros."""
 
@@ -212,6 +254,7 @@ class Zero(Initializer):
 
 
 @register
+@alias("ones")
 class One(Initializer):
     """Ones."""
 
@@ -316,6 +359,143 @@ class Xavier(Initializer):
         _fill_random(arr, "uniform" if self.rnd_type == "uniform" else "normal", scale)
 
 
-# Names that gluon uses for the two constants.
-_REGISTRY["zeros"] = Zero
-_REGISTRY["ones"] = One
+@register
+class MSRAPrelu(Xavier):
+    """`Xavier` for layers before a leaky rectifier (He and others, 2015): gaussian, with the magnitude
+    `2 / (1 + slope**2)`.
+
+    Args:
+      factor_type: 'avg', 'in' or 'out'.
+      slope: of the rectifier below zero.
+    """
+
+    def __init__(self, factor_type: str = "avg", slope: float = 0.25):
+        super().__init__("gaussian", factor_type, 2.0 / (1 + slope**2))
+        self._kwargs = {"factor_type": factor_type, "slope": slope}
+
+
+@register
+class Orthogonal(Initializer):
+    """A matrix with orthogonal rows or columns, whichever are fewer (Saxe and others, 2014).
+
+    Args:
+      scale: length of each of them.
+      rand_type: 'uniform' or 'normal', the distribution that directions come from.
+
+    Raises:
+      ValueError: `rand_type` is neither.
+    """
+
+    def __init__(self, scale: float = 1.414, rand_type: str = "uniform"):
+        super().__init__(scale=scale, rand_type=rand_type)
+        if rand_type not in ("uniform", "normal"):
+            raise ValueError(f"rand_type must be uniform or normal; got {rand_type!r}")
+        self.scale = scale
+        self.rand_type = rand_type
+
+    def _init_weight(self, name: str, arr: Any) -> None:
+        shape = arr._value.shape
+        flat = (shape[0], math.prod(shape[1:]))
+        with wide():
+            dtype = np.dtype(np.float32)
+            drawn = _draw(next_key(), 1.0, kind=self.rand_type, shape=flat, dtype=dtype)
+        u, _, v = np.linalg.svd(np.asarray(drawn), full_matrices=False)
+        fill(arr, self.scale * (u if u.shape == flat else v).reshape(shape))
+
+
+@register
+class Bilinear(Initializer):
+    """The weight of a bilinear upsampling."""
+
+    def __init__(self):
+        super().__init__()
+
+    def _init_weight(self, name: str, arr: Any) -> None:
+        fill(arr, _bilinear(arr._value.shape))
+
+
+@register
+class LSTMBias(Initializer):
+    """The bias of an LSTM cell: zero, but for the forget gate, the second of the four.
+
+    Args:
+      forget_bias: value of the forget gate.
+    """
+
+    def __init__(self, forget_bias: float = 1.0):
+        super().__init__(forget_bias=forget_bias)
+        self.forget_bias = forget_bias
+
+    def _init_weight(self, name: str, arr: Any) -> None:
+        values = np.zeros(arr._value.shape)
+        gate = len(values) // 4
+        values[gate : 2 * gate] = self.forget_bias
+        fill(arr, values)
+
+
+class Load:
+    """Takes first values from arrays by name.
+
+    Args:
+      param: arrays by name, or the file that holds them; `arg:` and `aux:` before a name are dropped.
+      default_init: initializer of the names that are not there.
+      verbose: whether the source of each array is logged.
+
+    Raises:
+      ValueError: when called, the array has another shape, or is not there and there is no default.
+    """
+
+    def __init__(
+        self,
+        param: str | Mapping[str, NDArray],
+        default_init: Callable[[str, Any], None] | None = None,
+        verbose: bool = False,
+    ):
+        arrays = load(param) if isinstance(param, str) else param
+        if not isinstance(arrays, Mapping):
+            raise TypeError(f"param must hold arrays by name; got {type(arrays).__name__}")
+        self.param = {re.sub("^(arg|aux):", "", name): array for name, array in arrays.items()}
+        self.default_init = default_init
+        self.verbose = verbose
+
+    def __call__(self, name: str, arr: Any) -> None:
+        """Gives an array its first values."""
+        known = self.param.get(name)
+        if known is not None:
+            if known.shape != arr.shape:
+                raise ValueError(f"{name} has shape {arr.shape}, the loaded one {known.shape}")
+            fill(arr, known.asnumpy())
+        elif self.default_init is not None:
+            self.default_init(name, arr)
+        else:
+            raise ValueError(f"{name} is not among the loaded arrays, and there is no default_init")
+        if self.verbose:
+            source = "by loading" if known is not None else "by default"
+            logging.info("initialized %s %s", name, source)
+
+
+class Mixed:
+    """Chooses an initializer by the name.
+
+    Args:
+      patterns: regular expressions that names begin with; the first that fits is used.
+      initializers: one for each.
+
+    Raises:
+      ValueError: there are not as many of both; when called, no pattern fits.
+    """
+
+    def __init__(self, patterns: Sequence[str], initializers: Sequence[Callable[[str, Any], None]]):
+        if len(patterns) != len(initializers):
+            raise ValueError(f"{len(patterns)} patterns for {len(initializers)} initializers")
+        compiled = [re.compile(pattern) for pattern in patterns]
+        self.map = list(zip(compiled, initializers, strict=True))
+
+    def __call__(self, name: str, arr: Any) -> None:
+        """Gives an array its first values."""
+        for pattern, init in self.map:
+            if pattern.match(name):
+                init(name, arr)
+                return
+        known = ", ".join(pattern.pattern for pattern, _ in self.map)
+        raise ValueError(f"{name} fits none of {known}; add '.*' with a default initializer")

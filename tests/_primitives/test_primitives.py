@@ -26,8 +26,19 @@ PLACES = (INDICES, INDPTR, B_INDICES, B_INDPTR)
 C = products.csr_dot_csr_places(*PLACES, n_cols=4, nse=5)
 C_PLACES = (C[0].astype(np.int32), C[1].astype(np.int32))
 
+COORDINATES = np.array([(0, 4), (0, 5), (1, 0), (1, 1), (3, 5)], np.int32)
+# Two matrices in order, with padding in a row and behind the last.
+SORTED = np.array([1, 4, 5, 0, 2, 0, 0], np.int32), np.array([0, 3, 3, 5], np.int32)
+OTHER = np.array([1, 3, 0, 2, 3], np.int32), np.array([0, 2, 3, 5], np.int32)
+
 # The operands and parameters of one call for each primitive.
 CALLS = {
+    "coo_to_csr": ((COORDINATES,), {"n_rows": 3, "n_cols": 5, "row_axis": 0}),
+    "csr_to_coo": ((INDICES, INDPTR), {"n_cols": 5}),
+    "csr_transpose": ((INDICES, INDPTR), {"n_cols": 5}),
+    "csr_merge": ((*SORTED, *OTHER), {"n_cols": 5, "nse": 7, "both": False}),
+    "csr_matmul": ((DATA, B_DATA, *PLACES), {"n_cols": 4, "nse": 5, "coordinates": True}),
+    "dense_places": ((DENSE,), {"nse": 8, "index_dtype": np.dtype(np.int32)}),
     "csr_dot_csr_places": (PLACES, {"n_cols": 4, "nse": 5}),
     "csr_dot_csr": ((DATA, B_DATA, *PLACES, *C_PLACES), {"n_cols": 4, "wanted": 2}),
     "csr_dot_dense": ((DATA, INDICES, INDPTR, DENSE), {}),

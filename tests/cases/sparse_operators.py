@@ -148,6 +148,14 @@ def _light() -> Iterator[Use]:
             dtype="float64",
             **one,
         )
+        more = {"params": {"scalar": -0.5, "is_int": False}, "slope": False}
+        yield Use(
+            "_contrib_gradientmultiplier", fn=lambda x, scalar, is_int: x, out=stype, **more, **one
+        )
+        for name, fn in (("round", UNARY["round"].fn), ("sign", np.sign)):
+            yield Use(f"_contrib_{name}_ste", fn=fn, out=stype, slope=False, **one)
+    more = {"params": {"a": 1.0, "b": 2.0, "c": 0.0}, "deep": False}
+    yield Use("_contrib_quadratic", ("csr",), (None,), _quadratic, "csr", **more)
     yield Use(
         "_ftrl_warm_start",
         fn=_warm_start,
@@ -165,6 +173,10 @@ def _numbers_for(name: str, given: tuple[float, ...]) -> tuple[float, ...]:
 
 def _with_number(fn: Callable) -> Callable:
     return lambda x, scalar: fn(x, scalar)
+
+
+def _quadratic(x, a, b, c):
+    return a * x * x + b * x + c
 
 
 def _to_stored(sign: int) -> Callable:
@@ -209,6 +221,7 @@ def _two_arrays() -> Iterator[Use]:
         yield Use(
             "_scatter_elemwise_div", (stype, "default"), (None, _nonzero(_same)), np.divide, stype
         )
+        yield Use("elemwise_div", (stype, stype), (None, None), np.divide, "default", slope=False)
     yield Use("add_n", ("row_sparse",) * 3, (None, _same, None), lambda *x: sum(x), "row_sparse")
     yield Use(
         "where",
@@ -326,15 +339,54 @@ def _layers() -> Iterator[Use]:
             {**params, "num_hidden": lambda s: s[0]},
             fits=_is_matrix,
         )
+    for name in ("Embedding", "_contrib_SparseEmbedding"):
+        yield Use(
+            name,
+            ("default", "row_sparse"),
+            (_ids, None),
+            _embedding,
+            "default",
+            {"input_dim": lambda s: s[0], "output_dim": lambda s: s[1]},
+            deep=name == "Embedding",
+            slope=name == "Embedding",
+            fits=lambda s: _is_matrix(s) and s[0] > 0,
+        )
+
+
+def _with_csr_labels() -> Iterator[Use]:
+    """Outputs whose gradient is that of a loss; finite differences do not give it."""
+    for name, link in (
+        ("Linear", lambda x: x),
+        ("Logistic", UNARY["sigmoid"].fn),
+        ("MAE", lambda x: x),
+    ):
+        fn = lambda x, label, link=link: link(x)  # noqa: E731
+        name += "RegressionOutput"
+        yield Use(name, ("default", "csr"), (_same, None), fn, "default", deep=False, slope=False)
+
+
+def _counts() -> Iterator[Use]:
+    """What a csr array stores, without zeros."""
+    more = {"low": 0.1, "deep": False, "slope": False}
+    for axis in (None, 0, 1):
+        params = {"axis": axis}
+        fn = _at_least_1d(np.count_nonzero)
+        yield Use(
+            "_contrib_getnnz", ("csr",), (None,), fn, "default", params, dtype="int64", **more
+        )
     yield Use(
-        "Embedding",
-        ("default", "row_sparse"),
-        (_ids, None),
-        _embedding,
+        "_contrib_edge_id",
+        ("csr", "default", "default"),
+        (None, lambda s: _edges(s)[0], lambda s: _edges(s)[1]),
+        lambda x, u, v: np.where(x[u, v] == 0, -1, x[u, v]),
         "default",
-        {"input_dim": lambda s: s[0], "output_dim": lambda s: s[1]},
-        fits=lambda s: _is_matrix(s) and s[0] > 0,
+        fits=_has_cells,
+        **more,
     )
+
+
+def _edges(shape: Shape) -> np.ndarray:
+    return np.random.default_rng(2).integers(0, shape, (20, 2)).T
 
 
 def _left_factor(a: bool, b: bool) -> Make:
@@ -448,5 +500,7 @@ USES: tuple[Use, ...] = (
     *_shallow(_reductions()),
     *_shallow(_dots()),
     *_layers(),
+    *_with_csr_labels(),
+    *_counts(),
     *_shapes(),
 )

@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 from rarefy import initializer, nd, random
-from rarefy.initializer import Constant, InitDesc, Initializer, Normal, One, Uniform, Xavier, Zero
+from rarefy.initializer import (
+    Constant,
+    InitDesc,
+    Initializer,
+    MSRAPrelu,
+    Normal,
+    One,
+    Orthogonal,
+    Uniform,
+    Xavier,
+    Zero,
+)
 
 STYPES = pytest.mark.parametrize("stype", ["default", "row_sparse"])
 
@@ -141,3 +152,96 @@ def test_an_initializer_of_ones_own():
 
     np.testing.assert_array_equal(filled(Ramp(), (2, 2)).asnumpy(), [[0, 1], [2, 3]])
     assert isinstance(initializer.create("ramp"), Ramp)
+
+
+def test_orthogonal_rows_or_columns():
+    for kind in ("uniform", "normal"):
+        for shape in ((3, 8), (8, 3), (4, 2, 3)):
+            random.seed(2)
+            values = filled(Orthogonal(scale=2.0, rand_type=kind), shape).asnumpy()
+            flat = values.reshape(shape[0], -1)
+            gram = flat @ flat.T if len(flat) <= flat.shape[1] else flat.T @ flat
+            np.testing.assert_allclose(gram, 4 * np.eye(len(gram)), atol=1e-5)
+            random.seed(2)
+            again = filled(Orthogonal(scale=2.0, rand_type=kind), shape).asnumpy()
+            np.testing.assert_array_equal(values, again)
+
+
+def test_msra_prelu_is_a_gaussian_xavier():
+    random.seed(3)
+    values = filled(MSRAPrelu("in", slope=0.5), (200, 300)).asnumpy()
+    assert values.std() == pytest.approx(np.sqrt(2 / 1.25 / 300), rel=0.01)
+    made = MSRAPrelu(slope=0.5)
+    assert made.dumps() == '["msraprelu", {"factor_type": "avg", "slope": 0.5}]'
+    assert initializer.create(made.dumps()) == made
+
+
+def test_bilinear_and_lstm_bias():
+    # By MXNet 1.9.1.
+    row = np.array([0.25, 0.75, 0.75, 0.25])
+    for init in (initializer.Bilinear(), "upsampling"):
+        if isinstance(init, str):
+            array = nd.zeros((2, 1, 4, 4))
+            Zero()("upsampling_w", array)
+        else:
+            array = filled(init, (2, 1, 4, 4))
+        np.testing.assert_allclose(
+            array.asnumpy(), np.broadcast_to(np.outer(row, row), (2, 1, 4, 4))
+        )
+    bias = filled(initializer.LSTMBias(2.0), (8,)).asnumpy()
+    assert bias.tolist() == [0, 0, 2, 2, 0, 0, 0, 0]
+    own = InitDesc("lstm_bias", attrs={"__init__": initializer.LSTMBias(3.0).dumps()})
+    array = nd.ones((4,))
+    Uniform()(own, array)
+    assert array.asnumpy().tolist() == [0, 3, 0, 0]
+    assert own.global_init == Uniform()
+
+
+@STYPES
+def test_patterns_and_arrays_choose(stype):
+    mixed = initializer.Mixed(["fc.*bias", ".*"], [One(), Constant(2.0)])
+    for name, value in (("fc1_weight", 2), ("fc1_bias", 0), ("other_weight", 2)):
+        assert (filled(mixed, (2, 2), name, stype=stype).asnumpy() == value).all()
+    with pytest.raises(ValueError, match="fits none"):
+        initializer.Mixed(["a"], [One()])("b_weight", nd.zeros((1,)))
+    with pytest.raises(ValueError, match="1 patterns for 2"):
+        initializer.Mixed(["a"], [One(), Zero()])
+    loaded = initializer.Load({"arg:w": nd.full((2, 2), 3.0)}, default_init=One())
+    assert (filled(loaded, (2, 2), "w", stype=stype).asnumpy() == 3).all()
+    assert (filled(loaded, (2, 2), "v_weight", stype=stype).asnumpy() == 1).all()
+    with pytest.raises(ValueError, match="shape"):
+        loaded("w", nd.zeros((3, 2)))
+    with pytest.raises(ValueError, match="no default_init"):
+        initializer.Load({})("w", nd.zeros((3, 2)))
+
+
+def test_arrays_of_a_file(tmp_path):
+    nd.save(str(tmp_path / "w.params"), {"aux:w": nd.full((2,), 4.0)})
+    assert (filled(initializer.Load(str(tmp_path / "w.params")), (2,), "w").asnumpy() == 4).all()
+
+
+@initializer.register
+@initializer.alias("tenth", "a_tenth")
+class Tenth(Initializer):
+    def _init_weight(self, name, arr):
+        arr[:] = 0.1
+
+    def _init_bias(self, name, arr):
+        arr[:] = 1.0
+
+
+@STYPES
+def test_an_initializer_of_ones_own_by_any_name(stype, caplog):
+    for name in ("tenth", "A_Tenth", '["tenth", {}]', '{"initializer": "tenth"}'):
+        made = initializer.create(name)
+        assert isinstance(made, Tenth)
+    made.set_verbosity(True)
+    with caplog.at_level("INFO"):
+        assert (filled(made, (2, 2), stype=stype).asnumpy() == np.float32(0.1)).all()
+    assert "x_weight" in caplog.text
+    assert (filled(made, (2,), "x_bias", stype=stype).asnumpy() == 1).all()
+    for kind in (ValueError, AssertionError):
+        with pytest.raises(kind, match="there is no initializer"):
+            initializer.create("nonsense")
+    with pytest.raises(ValueError, match="no first values are known"):
+        made("nonsense", nd.zeros((1,)))

@@ -5,9 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
+from oracles.mxnet_updates import CALLS
 from oracles.optimizers import trajectory
 from rarefy import nd
 from rarefy._ops.defs import OPERATORS
+from rarefy._ops.defs._update_rules import ROW_RULES
 
 BETA1, BETA2 = 0.9, 0.999
 # The parameters of the operator, and of the optimizer that the oracle knows by the same name.
@@ -61,6 +63,12 @@ def test_every_mix_of_storage_types(name, mix, lazy):
 
 
 def test_every_update_is_here():
+    """Or in test_lazy.py (sgd_mom), test_multi_precision.py (_copy_rows), test_updater.py (_sgld) and
+    test_update_operators.py."""
     found = {op.name.removesuffix("_update") for op in OPERATORS.values() if op.updates}
-    # sgd_mom_update: tests/optimizer/test_lazy.py; _copy_rows: test_multi_precision.py
-    assert found == {*UPDATES, "sgd_mom", "_copy_rows"}
+    called = {name.removeprefix("contrib.").removesuffix("_update") for name, *_ in CALLS}
+    known = {*UPDATES, *called, *ROW_RULES, "sgd_mom", "copy_rows", "sgld", "lamb", "mp_lamb"}
+    known |= {f"{n}_sgd_mom" for n in ("multi_mp", "preloaded_multi_mp")}
+    known |= {"mp_lamb_update_phase2", "multi_mp_adamw", "multi_mp_lamb"}
+    known -= {"multi_lars"}  # replaces nothing
+    assert {name.removeprefix("_contrib").removeprefix("_") for name in found} == known

@@ -1,6 +1,6 @@
-"""What MXNet 1.9.1 answers to the calls in tests/cases/mxnet_calls.json.
+"""What MXNet 1.9.1 answers to the calls in the files mxnet_*.json of tests/cases.
 
-    python tests/oracles/mxnet_calls.py ["another call" ...]               # with MXNet installed
+    python tests/oracles/mxnet_calls.py FILE ["another call" ...]          # with MXNet installed
 
 asks again and writes the answers; the tests replay the calls on rarefy and compare. A call is an
 expression, or statements behind a `!`, whose answer is then `o` (or `a`). Names are those of `names`.
@@ -16,7 +16,10 @@ from pathlib import Path
 import numpy as np
 import scipy.sparse as sp
 
-FILE = Path(__file__).parents[1] / "cases/mxnet_calls.json"
+CASES = Path(__file__).parents[1] / "cases"
+ARRAYS = CASES / "mxnet_arrays.json"
+CALLS = CASES / "mxnet_calls.json"
+OPERATORS = CASES / "mxnet_operators.json"
 
 
 def names(mx) -> dict:
@@ -31,6 +34,21 @@ def names(mx) -> dict:
         y.backward(og) if og is not None else y.backward()
         return [y, x.grad] + ([x.grad.indices] if x.grad.stype == "row_sparse" else [])
 
+    def numbers(*shape, low=-2, dtype="float32"):
+        """Numbers between `low` and `low + 5`, in no order."""
+        found = np.arange(np.prod(shape)) * 7 % 11 / 2 + low
+        return nd.array(found.reshape(shape), dtype=dtype)
+
+    def grs(function, *xs, og=None):
+        """The results of a function, and the gradients of all that it takes."""
+        for x in xs:
+            x.attach_grad()
+        with autograd.record():
+            y = function(*xs)
+        ys = y if isinstance(y, list) else [y]
+        ys[0].backward(og) if og is not None else ys[0].backward()
+        return [*ys, *(x.grad for x in xs)]
+
     return {
         "mx": mx,
         "nd": nd,
@@ -38,6 +56,8 @@ def names(mx) -> dict:
         "np": np,
         "sp": sp,
         "gr": gr,
+        "grs": grs,
+        "R": numbers,
         "i": nd.array([1, 2, 3], dtype="int32"),
         "f": nd.array([-2.5, -1.5, -0.5, 0.5, 1.5, 2.5]),
         "z": nd.array([1, -0.0, 0, float("nan")]),
@@ -50,6 +70,9 @@ def names(mx) -> dict:
         "w": nd.array([[1, 2], [3, 4], [5, 6]]),
         "ids": nd.array([1, 1, 2]),
         "x": nd.array([[0.5, -1, 2], [1.5, 0, -0.25]]),
+        "m": nd.arange(6).reshape((2, 3)),
+        "t": nd.arange(24).reshape((2, 3, 4)),
+        "v": nd.arange(4),
     }
 
 
@@ -81,7 +104,7 @@ def plain(answer):
             "dtype": np.dtype(answer.dtype).name,
             "values": np.round(values, 6).ravel().tolist(),
         }
-    if isinstance(answer, list):
+    if isinstance(answer, list | tuple):
         return {"list": [plain(part) for part in answer]}
     if isinstance(answer, float | np.floating):
         return {"number": round(float(answer), 5)}
@@ -90,30 +113,31 @@ def plain(answer):
     return {"repr": repr(answer)}
 
 
-def answers() -> dict:
+def answers(file: Path) -> dict:
     """MXNet's answer to each call."""
-    return json.loads(FILE.read_text())
+    return json.loads(file.read_text())
 
 
-def record() -> None:
+def record(file: Path, calls) -> None:
     """Asks MXNet each call in a process of its own, as some of them end it."""
     warnings.filterwarnings("ignore")
     import mxnet as mx
 
     found = {}
-    for call in dict.fromkeys([*answers(), *sys.argv[1:]]):
-        with tempfile.NamedTemporaryFile("r") as file:
+    for call in dict.fromkeys(calls):
+        with tempfile.NamedTemporaryFile("r") as answer:
             child = os.fork()
             if child == 0:
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
                 os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-                Path(file.name).write_text(json.dumps(evaluate(call, mx)))
+                Path(answer.name).write_text(json.dumps(evaluate(call, mx)))
                 os._exit(0)
             os.waitpid(child, 0)
-            found[call] = json.loads(file.read() or '{"ends": "the process"}')
+            found[call] = json.loads(answer.read() or '{"ends": "the process"}')
     lines = (f"{json.dumps(call)}: {json.dumps(answer)}" for call, answer in found.items())
-    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    file.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 if __name__ == "__main__":
-    record()
+    file = Path(sys.argv[1])
+    record(file, [*answers(file), *sys.argv[2:]])

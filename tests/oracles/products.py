@@ -85,3 +85,68 @@ def csr_dot_csr(first, second, *places, n_cols, wanted=2):
             left, right = (triple[r] for r in range(3) if r != wanted)
             out[triple[wanted]] += np.float64(first[left]) * np.float64(second[right])
     return out
+
+
+def coordinates_of(indices, indptr, n_cols):
+    """The cell of each entry, None for padding."""
+    rows = rows_of(indptr, len(indices))
+    pairs = zip(rows.tolist(), np.asarray(indices).tolist(), strict=True)
+    return [(r, c) if r >= 0 and 0 <= c < n_cols else None for r, c in pairs]
+
+
+def starts_of(rows, n_rows):
+    return np.array([sum(r < row for r in rows) for row in range(n_rows + 1)])
+
+
+def csr_to_coo(indices, indptr, *, n_cols):
+    m, rows = len(indptr) - 1, rows_of(indptr, len(indices))
+    out = [
+        (m if r < 0 else r, c if r >= 0 and 0 <= c < n_cols else n_cols)
+        for r, c in zip(rows, indices, strict=True)
+    ]
+    return np.array(out).reshape(-1, 2)
+
+
+def coo_to_csr(indices, *, n_rows, n_cols, row_axis):
+    rows, columns = indices[:, row_axis], indices[:, 1 - row_axis]
+    real = (rows >= 0) & (rows < n_rows) & (columns >= 0) & (columns < n_cols)
+    return np.where(real, columns, n_cols), starts_of(np.clip(rows, 0, n_rows), n_rows)
+
+
+def csr_transpose(indices, indptr, *, n_cols):
+    cells, m = coordinates_of(indices, indptr, n_cols), len(indptr) - 1
+    real = sorted((e for e, cell in enumerate(cells) if cell), key=lambda e: cells[e][1])
+    order = real + [e for e, cell in enumerate(cells) if not cell]
+    rows = [cells[e][0] for e in real] + [m] * (len(cells) - len(real))
+    return np.array(rows), starts_of([cells[e][1] for e in real], n_cols), np.array(order)
+
+
+def csr_merge(a_indices, a_indptr, b_indices, b_indptr, *, n_cols, nse, both):
+    a, b = coordinates_of(a_indices, a_indptr, n_cols), coordinates_of(b_indices, b_indptr, n_cols)
+    places = sorted({*filter(None, a)} & {*filter(None, b)} if both else {*filter(None, a + b)})
+    kept, spare = places[:nse], max(nse - len(places), 0)
+
+    def entries_of(cells):
+        found = [cells.index(c) if c in cells else len(cells) for c in kept]
+        return np.array(found + [len(cells)] * spare)
+
+    indices = np.array([c for _, c in kept] + [n_cols] * spare)
+    indptr = starts_of([r for r, _ in kept], len(a_indptr) - 1)
+    return indices, indptr, entries_of(a), entries_of(b), len(places)
+
+
+def csr_matmul(a, b, *places, n_cols, nse, coordinates):
+    indices, indptr, count = csr_dot_csr_places(*places, n_cols=n_cols, nse=nse)
+    data = csr_dot_csr(a, b, *places, indices, indptr, n_cols=n_cols)
+    return (
+        data,
+        csr_to_coo(indices, indptr, n_cols=n_cols) if coordinates else indices,
+        indptr,
+        count,
+    )
+
+
+def dense_places(mat, *, nse, index_dtype):
+    rows, columns = np.nonzero(mat)
+    spare = [mat.shape[1]] * max(nse - len(rows), 0)
+    return np.array([*columns[:nse], *spare]), starts_of(rows[:nse], mat.shape[0]), len(rows)

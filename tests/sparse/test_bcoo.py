@@ -86,10 +86,9 @@ def test_fromdense_is_jaxs(layout):
 
 
 def test_fromdense_with_too_few_slots():
-    with pytest.raises(ValueError, match="nse=2 is too small for 4 non-zero cells"):
-        BCOO.fromdense(M, nse=2)
-    cut = jax.jit(lambda d: BCOO.fromdense(d, nse=2))(M)
-    assert_array_equal(cut.data, [1, 2])
+    for make in (BCOO.fromdense, jax.jit(BCOO.fromdense, static_argnames="nse")):
+        cut = make(M, nse=2)
+        assert_array_equal(cut.data, [1, 2])
 
 
 def test_fromdense_under_jit_asks_for_nse():
@@ -265,10 +264,9 @@ def test_sum_duplicates_of_integers_and_bool():
         assert_array_equal(merged.todense(), entries.dense)
 
 
-def test_sum_duplicates_says_when_slots_do_not_suffice():
+def test_sum_duplicates_with_too_few_slots():
     x = BCOO.fromdense(M)
-    with pytest.raises(ValueError, match="nse=2 is too small for 4 distinct cells"):
-        x.sum_duplicates(nse=2)
+    assert_array_equal(x.sum_duplicates(nse=2).data, [1, 2])
     with pytest.raises(ValueError, match="nse must be specified"):
         jax.jit(lambda m: m.sum_duplicates())(x)
     assert jax.jit(lambda m: m.sum_duplicates(nse=2))(x).nse == 2

@@ -12,6 +12,9 @@ Scalar = Annotated[float, "operand"]
 rate, the 2.5 of `x * 2.5`. Its value may change without compiling anything again. A plain `float`
 is part of the program."""
 
+Scalars = Annotated[tuple[float, ...], "operands"]
+"""Annotation of a parameter that is several such operands: a learning rate for each weight."""
+
 Signature = tuple[SType | None, ...]
 """Storage types of an operator's arrays in order; None for an optional array that is absent."""
 
@@ -51,8 +54,10 @@ class Operator:
     parameters: dict[str, inspect.Parameter]
     scalars: frozenset[str]
     aliases: tuple[str, ...] = ()
-    updates: tuple[str, ...] = ()
-    needs_key: bool = False
+    updates: tuple[str, ...] | Callable[..., tuple[int, ...]] = ()
+    returned: int | Callable[..., int] = 1
+    aux: tuple[str, ...] = ()
+    needs_key: bool | Callable[..., bool] = False
     needs_training: bool = False
     differentiable: bool = True
     results: int | Callable[..., int] = 1
@@ -95,6 +100,20 @@ class Operator:
         """Whether the operator has a rule for sparse storage: then it is in the sparse namespaces."""
         return bool(self.rules)
 
+    def draws(self, params: dict[str, Any]) -> bool:
+        """Whether a call with these parameters takes a random key."""
+        return self.needs_key(**params) if callable(self.needs_key) else self.needs_key
+
+    def updated(self, params: dict[str, Any]) -> tuple[int, ...]:
+        """Positions of the arrays that the results replace, in the order of the results."""
+        if callable(self.updates):
+            return self.updates(**params)
+        return tuple(self.arrays.index(name) for name in self.updates)
+
+    def n_returned(self, params: dict[str, Any]) -> int:
+        """How many results of an operator with `updates` a call returns or writes to `out`."""
+        return self.returned if isinstance(self.returned, int) else self.returned(**params)
+
     def n_results(self, params: dict[str, Any]) -> int:
         return self.results if isinstance(self.results, int) else self.results(**params)
 
@@ -110,8 +129,12 @@ def operator(name: str | None = None, **options):
     Args:
       name: the operator's name; the function's name by default.
       **options: fields of `Operator`: `aliases`, `updates` (arrays that the results replace, in the
-        order of the results; they may be donated), `needs_key`, `needs_training`, `differentiable`,
-        `results` (their number, or a function of the parameters), `visible`, `eager` (as for a `Rule`,
+        order of the results; they may be donated; for a variadic operator a function from the parameters
+        to their positions), `returned` (how many of the results are returned: the weights, not their
+        states; a number or a function of the parameters), `aux` (arrays of state, as running means, that the
+        last results replace in training; these results are not returned), `needs_key` (true, false, or
+        a function of the parameters), `needs_training`, `differentiable`, `results` (their number with
+        those of `aux`, or a function of the parameters), `visible`, `eager` (as for a `Rule`,
         of the dense meaning), `converts` (whether a sparse result stores just what is not zero in a
         dense array, so that its cotangent is dense too), `check` (called with the values and the
         parameters before an operator runs on concrete values, to refuse values that no kernel can
@@ -138,7 +161,9 @@ def operator(name: str | None = None, **options):
             optional=frozenset(p.name for p in arrays if p.default is None),
             variadic=bool(rest),
             parameters=parameters,
-            scalars=frozenset(n for n, p in parameters.items() if p.annotation is Scalar),
+            scalars=frozenset(
+                n for n, p in parameters.items() if p.annotation in (Scalar, Scalars)
+            ),
             **options,
         )
         register(op)

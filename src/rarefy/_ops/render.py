@@ -20,6 +20,15 @@ def public_operators(*, sparse: bool = False) -> dict[str, Operator]:
     }
 
 
+def operators_of(prefix: str) -> dict[str, Operator]:
+    """The operators of a namespace that their names begin with, by the rest of their names."""
+    return {
+        name.removeprefix(prefix): op
+        for name, op in sorted(OPERATORS.items())
+        if name.startswith(prefix)
+    }
+
+
 def render(op: Operator, name: str, invoke: Invoke, *, module: str) -> Callable[..., Any]:
     """The function of an operator in a namespace.
 
@@ -101,10 +110,8 @@ def signature(op: Operator) -> inspect.Signature:
 
 
 def namespace(
-    invoke: Invoke, *, module: str, sparse: bool = False
+    invoke: Invoke, *, module: str, sparse: bool = False, prefix: str = ""
 ) -> Mapping[str, Callable[..., Any]]:
-    """All functions of a namespace by name."""
-    return {
-        name: render(op, name, invoke, module=module)
-        for name, op in public_operators(sparse=sparse).items()
-    }
+    """All functions of a namespace by name: of the public operators, or of those with a prefix."""
+    operators = operators_of(prefix) if prefix else public_operators(sparse=sparse)
+    return {name: render(op, name, invoke, module=module) for name, op in operators.items()}

@@ -8,6 +8,7 @@ import numpy as np
 from jax.core import Tracer
 
 from rarefy._ops.precision import wide
+from rarefy._primitives.dense_places import dense_places
 from rarefy.sparse import BCOO, BCSR
 from rarefy.sparse._capacity import (
     capacity,
@@ -81,6 +82,8 @@ def _slots(dense: jax.Array, limit: int) -> int:
     """How many slots hold the non-zero elements, or rows, of a dense array."""
     if isinstance(dense, Tracer):
         return limit
+    if limit == dense.size and dense.ndim == 2:
+        return capacity(int(dense_places(dense, nse=0).count), limit)
     occupied = np.asarray(dense) != 0
     if limit != dense.size or dense.ndim == 1:
         occupied = occupied.reshape(limit, -1).any(axis=1) if limit else occupied.reshape(-1)

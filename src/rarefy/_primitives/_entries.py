@@ -104,7 +104,7 @@ def diagonal_blocks(indices, indptr, n_cols: int, *, shared: bool):
         dtype = jax.dtypes.canonicalize_dtype(np.int64)
         if max(width, batch * nse) > jnp.iinfo(dtype).max:
             return None
-    position = lax.iota(indptr.dtype, nse)
+    position = lax.iota(indptr.dtype, nse)[None, :]
     is_real = (position >= indptr[:, :1]) & (position < indptr[:, -1:])
     is_real &= (indices >= 0) & (indices < n_cols)
     block = lax.iota(dtype, batch)[:, None]

@@ -4,14 +4,13 @@ from typing import Literal
 
 import jax
 import numpy as np
-from jax import lax
 from jax import numpy as jnp
 from jax.interpreters import ad, batching
 
 from rarefy._primitives._batching import one_by_one
 from rarefy._primitives._define import Form, bind, define, like, public
-from rarefy._primitives._entries import check_csr, check_dtypes, rows_of_entries
-from rarefy._primitives.csr_dot_csr_places import meeting_pairs
+from rarefy._primitives._entries import check_csr, check_dtypes
+from rarefy._primitives._meetings import over_pairs
 
 A, B, C = 0, 1, 2
 EXACT = frozenset(map(np.dtype, ("float32", "float64", "int32", "int64")))
@@ -53,31 +52,43 @@ def csr_dot_csr(
     Raises:
       ValueError, TypeError: the operands do not fit together.
 
-    Cost: O(triples + nse + m + n_cols); working memory of a row for each thread. The XLA form takes
-    O(a_nse * b_nse + m * n_cols).
+    Cost: O(triples + nse + m + n_cols); working memory of a row for each thread. The XLA form
+    searches for each triple: times log(nse).
     """
     places = (a_indices, a_indptr, b_indices, b_indptr, c_indices, c_indptr)
     return bind("csr_dot_csr", first, second, *places, n_cols=n_cols, wanted=wanted, form=form)
 
 
 def _csr_dot_csr_xla(first, second, *places, n_cols, wanted):
-    a_indices, a_indptr, b_indices, b_indptr, c_indices, c_indptr = places
-    m, nse, dtype = a_indptr.shape[0] - 1, c_indices.shape[0], first.dtype
-    if wanted == C and 0 in (a_indices.shape[0], b_indices.shape[0], nse):
-        return jnp.zeros(nse, dtype)
-    meet, row = meeting_pairs(a_indices, a_indptr, b_indices, b_indptr, n_cols)
-    own = rows_of_entries(c_indptr, nse)
-    slots = jnp.full((m + 1, n_cols + 1), nse, jnp.int32)
-    slots = slots.at[own, c_indices].set(lax.iota(jnp.int32, nse), mode="drop")
-    inner = jnp.clip(row, 0, m)[:, None], jnp.clip(b_indices, 0, n_cols)[None, :]
-    slot = jnp.where(meet, slots[inner], nse)
-    if wanted == C:
-        pairs = jnp.where(meet, first[:, None] * second[None, :], jnp.zeros((), dtype))
-        return jnp.zeros(nse, dtype).at[slot].add(pairs, mode="drop")
-    of_c = second.at[slot].get(mode="fill", fill_value=0) if nse else jnp.zeros(slot.shape, dtype)
-    known = first[None, :] if wanted == A else first[:, None]
-    products = jnp.where(slot < nse, known * of_c, jnp.zeros((), dtype))
-    return products.sum(axis=1 if wanted == A else 0, dtype=dtype)
+    *operands, c_indices, c_indptr = places
+    sizes = (operands[0].shape[0], operands[2].shape[0], c_indices.shape[0])
+    out = jnp.zeros(sizes[wanted], first.dtype)
+    if 0 in sizes:
+        return out
+
+    def step(pairs, out):
+        slot, found = _slot_of(pairs.row, pairs.column, c_indices, c_indptr)
+        # Where each side's values are: of a, of b, of c.
+        at = (pairs.a, pairs.b, slot)
+        left, right = (at[role] for role in (A, B, C) if role != wanted)
+        products = jnp.where(found & pairs.real, first[left] * second[right], 0)
+        return out.at[at[wanted]].add(products.astype(out.dtype))
+
+    return over_pairs(operands, n_cols, step, out)
+
+
+def _slot_of(row, column, indices, indptr):
+    """Where the places stand in a csr matrix whose columns ascend, and whether they do."""
+    nse, m = indices.shape[0], indptr.shape[0] - 1
+    low = jnp.clip(indptr.at[row].get(mode="clip"), 0, nse)
+    end = jnp.clip(indptr.at[jnp.minimum(row + 1, m)].get(mode="clip"), 0, nse)
+    high = end
+    for _ in range(nse.bit_length()):
+        middle = jnp.minimum((low + high) // 2, nse - 1)
+        less = (indices[middle] < column) & (low < high)
+        low, high = jnp.where(less, middle + 1, low), jnp.where(less, high, middle)
+    slot = jnp.minimum(low, nse - 1)
+    return slot, (low < end) & (indices[slot] == column)
 
 
 def _csr_dot_csr_abstract(first, second, *places, n_cols, wanted):

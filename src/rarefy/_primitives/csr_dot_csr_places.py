@@ -10,7 +10,8 @@ from jax.interpreters import batching
 
 from rarefy._primitives._batching import one_by_one
 from rarefy._primitives._define import Form, bind, define, like, public
-from rarefy._primitives._entries import check_csr, rows_of_entries
+from rarefy._primitives._entries import check_csr
+from rarefy._primitives._meetings import over_pairs
 
 
 class CsrPlaces(NamedTuple):
@@ -47,7 +48,7 @@ def csr_dot_csr_places(
       ValueError, TypeError: the operands do not fit together.
 
     Cost: O(pairs that meet + m + n_cols); working memory of a row for each thread. The XLA form
-    takes O(a_nse * b_nse).
+    sorts the pairs and the places: times their logarithm.
     Source: Gustavson, Two Fast Algorithms for Sparse Matrices (1978).
     """
     out = bind(
@@ -63,34 +64,40 @@ def csr_dot_csr_places(
     return CsrPlaces(*out)
 
 
-def meeting_pairs(a_indices, a_indptr, b_indices, b_indptr, n_cols: int):
-    """Compares every entry of a with every one of b.
-
-    Returns:
-      `(a_nse, b_nse)` bool: which pairs meet; `(a_nse,)`: the row of each entry of a.
-    """
-    m, k = a_indptr.shape[0] - 1, b_indptr.shape[0] - 1
-    row = rows_of_entries(a_indptr, a_indices.shape[0])
-    inner = rows_of_entries(b_indptr, b_indices.shape[0])
-    left = (row >= 0) & (row < m) & (a_indices >= 0) & (a_indices < k)
-    right = (inner >= 0) & (inner < k) & (b_indices >= 0) & (b_indices < n_cols)
-    meet = (a_indices[:, None] == inner[None, :]) & left[:, None] & right[None, :]
-    return meet, row
-
-
 def _csr_dot_csr_places_xla(a_indices, a_indptr, b_indices, b_indptr, *, n_cols, nse):
     m, dtype = a_indptr.shape[0] - 1, a_indices.dtype
-    meet, row = meeting_pairs(a_indices, a_indptr, b_indices, b_indptr, n_cols)
-    row = jnp.where(meet, row[:, None], m)
-    column = jnp.where(meet, b_indices[None, :], n_cols)
-    taken = jnp.zeros((m, n_cols), bool).at[row, column].set(True, mode="drop")
-    rank = jnp.cumsum(taken.reshape(-1), dtype=jnp.int32).reshape(m, n_cols)
-    slot = jnp.where(taken, rank - 1, nse)
-    columns = jnp.broadcast_to(lax.iota(dtype, n_cols), (m, n_cols))
-    indices = jnp.full(nse, n_cols, dtype).at[slot].set(columns, mode="drop")
-    counts = jnp.cumsum(taken.sum(axis=1, dtype=jnp.int32), dtype=jnp.int32)
-    indptr = jnp.concatenate([jnp.zeros(1, jnp.int32), jnp.minimum(counts, nse)])
-    return indices, indptr.astype(dtype), taken.sum(dtype=jnp.int32)
+    room = nse + n_cols  # whole rows, up to the one that goes beyond nse
+    state = (
+        jnp.full(n_cols, -1, dtype),  # the last row that had each column
+        jnp.full(room, m, dtype),
+        jnp.full(room, n_cols, dtype),
+        jnp.zeros(m, jnp.int32),
+        jnp.zeros((), jnp.int32),
+    )
+
+    def step(pairs, state):
+        seen, rows, columns, counts, total = state
+        row, column = pairs.row.astype(dtype), pairs.column
+        row, column = lax.sort((row, column), num_keys=2)
+        begins = (row[1:] != row[:-1]) | (column[1:] != column[:-1])
+        new = jnp.concatenate([jnp.ones(1, bool), begins]) & (row < m)
+        new &= seen.at[column].get(mode="fill", fill_value=-1) != row
+        seen = seen.at[jnp.where(new, column, n_cols)].max(row, mode="drop")
+        slot = jnp.where(new, total + jnp.cumsum(new, dtype=jnp.int32) - 1, room)
+        rows = rows.at[slot].set(row, mode="drop")
+        columns = columns.at[slot].set(column, mode="drop")
+        counts = counts.at[row].add(new.astype(jnp.int32), mode="drop")
+        return seen, rows, columns, counts, total + new.sum(dtype=jnp.int32)
+
+    if a_indices.shape[0] and b_indices.shape[0] and n_cols:
+        places = a_indices, a_indptr, b_indices, b_indptr
+        state = over_pairs(places, n_cols, step, state)
+    _, rows, columns, counts, total = state
+    _, indices = lax.sort((rows, columns), num_keys=2)
+    ends = jnp.minimum(jnp.cumsum(counts, dtype=jnp.int32), nse)
+    indptr = jnp.concatenate([jnp.zeros(1, jnp.int32), ends]).astype(dtype)
+    kept = lax.iota(jnp.int32, nse) < total
+    return jnp.where(kept, indices[:nse], n_cols), indptr, total
 
 
 def _csr_dot_csr_places_abstract(a_indices, a_indptr, b_indices, b_indptr, *, n_cols, nse):

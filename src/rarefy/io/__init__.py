@@ -1,6 +1,6 @@
 """Readers and writers of the formats that sparse data comes in."""
 
-from rarefy.io._atomic import replacing
+from rarefy._atomic import replacing
 from rarefy.io._batch import LabelLists, RowBatch
 from rarefy.io._errors import BadLines, LibSVMError
 from rarefy.io._iterators import DataBatch, DataDesc, DataIter

@@ -10,8 +10,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from rarefy._atomic import replacing
 from rarefy._primitives._text import write_rows
-from rarefy.io._atomic import replacing
 from rarefy.io._batch import LabelLists
 from rarefy.io._options import check_at_least, default_threads
 

@@ -2,7 +2,7 @@
 
 from rarefy._ops import defs as _defs
 from rarefy._ops.render import namespace as _namespace
-from rarefy.nd import _internal, random, sparse
+from rarefy.nd import _internal, contrib, linalg, ndarray, op, random, sparse
 from rarefy.nd._arithmetic import (
     add,
     divide,
@@ -30,11 +30,23 @@ from rarefy.nd._create import (
     empty,
     eye,
     full,
+    histogram,
     linspace,
     moveaxis,
+    onehot_encode,
     ones,
+    split_v2,
     waitall,
     zeros,
+)
+from rarefy.nd._custom import custom as Custom
+from rarefy.nd._file import load, load_frombuffer, save
+from rarefy.nd._functions import reset_arrays
+from rarefy.nd._interchange import (
+    from_dlpack,
+    from_numpy,
+    to_dlpack_for_read,
+    to_dlpack_for_write,
 )
 from rarefy.nd._invoke import invoke as _invoke
 from rarefy.nd._ndarray import NDArray

@@ -3,6 +3,10 @@
 from typing import Any, Literal
 
 from rarefy.nd import _internal as _internal
+from rarefy.nd import contrib as contrib
+from rarefy.nd import linalg as linalg
+from rarefy.nd import ndarray as ndarray
+from rarefy.nd import op as op
 from rarefy.nd import random as random
 from rarefy.nd import sparse as sparse
 from rarefy.nd._arithmetic import add as add
@@ -29,11 +33,23 @@ from rarefy.nd._create import concatenate as concatenate
 from rarefy.nd._create import empty as empty
 from rarefy.nd._create import eye as eye
 from rarefy.nd._create import full as full
+from rarefy.nd._create import histogram as histogram
 from rarefy.nd._create import linspace as linspace
 from rarefy.nd._create import moveaxis as moveaxis
+from rarefy.nd._create import onehot_encode as onehot_encode
 from rarefy.nd._create import ones as ones
+from rarefy.nd._create import split_v2 as split_v2
 from rarefy.nd._create import waitall as waitall
 from rarefy.nd._create import zeros as zeros
+from rarefy.nd._custom import custom as Custom
+from rarefy.nd._file import load as load
+from rarefy.nd._file import load_frombuffer as load_frombuffer
+from rarefy.nd._file import save as save
+from rarefy.nd._functions import reset_arrays as reset_arrays
+from rarefy.nd._interchange import from_dlpack as from_dlpack
+from rarefy.nd._interchange import from_numpy as from_numpy
+from rarefy.nd._interchange import to_dlpack_for_read as to_dlpack_for_read
+from rarefy.nd._interchange import to_dlpack_for_write as to_dlpack_for_write
 from rarefy.nd._ndarray import NDArray as NDArray
 from rarefy.nd._sparse_array import BaseSparseNDArray as BaseSparseNDArray
 from rarefy.nd._sparse_array import CSRNDArray as CSRNDArray
@@ -46,6 +62,25 @@ def Activation(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def BatchNorm(
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    moving_mean: NDArray,
+    moving_var: NDArray,
+    eps: float = 0.001,
+    momentum: float = 0.9,
+    fix_gamma: bool = True,
+    use_global_stats: bool = False,
+    output_mean_var: bool = False,
+    axis: int = 1,
+    cudnn_off: bool = False,
+    min_calib_range: float | None = None,
+    max_calib_range: float | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> Any: ...
 def BlockGrad(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def Cast(data: NDArray, dtype: str, *, out: Any = None, name: Any = None) -> NDArray: ...
 def Concat(*data: Any, dim: int = 1, out: Any = None, name: Any = None) -> NDArray: ...
@@ -82,13 +117,95 @@ def FullyConnected(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def GroupNorm(
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    num_groups: int = 1,
+    eps: float = 1e-05,
+    output_mean_var: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> Any: ...
+def InstanceNorm(
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    eps: float = 0.001,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def L2Normalization(
+    data: NDArray,
+    eps: float = 1e-10,
+    mode: Literal["instance", "channel", "spatial"] = "instance",
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def LRN(
+    data: NDArray,
+    alpha: float = 0.0001,
+    beta: float = 0.75,
+    knorm: float = 2.0,
+    nsize: int = ...,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def LayerNorm(
+    data: NDArray,
+    gamma: NDArray,
+    beta: NDArray,
+    axis: int = -1,
+    eps: float = 1e-05,
+    output_mean_var: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> Any: ...
 def LeakyReLU(
     data: NDArray,
     gamma: NDArray | None = None,
-    act_type: Literal["leaky", "elu", "selu", "gelu", "prelu"] = "leaky",
+    act_type: Literal["leaky", "elu", "selu", "gelu", "prelu", "rrelu"] = "leaky",
     slope: float = 0.25,
     lower_bound: float = 0.125,
     upper_bound: float = 0.334,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def LinearRegressionOutput(
+    data: NDArray,
+    label: NDArray,
+    grad_scale: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def LogisticRegressionOutput(
+    data: NDArray,
+    label: NDArray,
+    grad_scale: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def MAERegressionOutput(
+    data: NDArray,
+    label: NDArray,
+    grad_scale: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def MakeLoss(
+    data: NDArray,
+    grad_scale: float = 1.0,
+    valid_thresh: float = 0.0,
+    normalization: Literal["null", "batch", "valid"] = "null",
     *,
     out: Any = None,
     name: Any = None,
@@ -110,6 +227,44 @@ def Reshape(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def SVMOutput(
+    data: NDArray,
+    label: NDArray,
+    margin: float = 1.0,
+    regularization_coefficient: float = 1.0,
+    use_linear: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def SequenceLast(
+    data: NDArray,
+    sequence_length: NDArray | None = None,
+    use_sequence_length: bool = False,
+    axis: int = 0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def SequenceMask(
+    data: NDArray,
+    sequence_length: NDArray | None = None,
+    use_sequence_length: bool = False,
+    value: float = 0.0,
+    axis: int = 0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def SequenceReverse(
+    data: NDArray,
+    sequence_length: NDArray | None = None,
+    use_sequence_length: bool = False,
+    axis: int = 0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def SliceChannel(
     data: NDArray,
     num_outputs: int,
@@ -119,6 +274,43 @@ def SliceChannel(
     out: Any = None,
     name: Any = None,
 ) -> Any: ...
+def Softmax(
+    data: NDArray,
+    label: NDArray,
+    grad_scale: float = 1.0,
+    ignore_label: float = -1.0,
+    multi_output: bool = False,
+    use_ignore: bool = False,
+    preserve_shape: bool = False,
+    normalization: Literal["null", "batch", "valid"] = "null",
+    out_grad: bool = False,
+    smooth_alpha: float = 0.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def SoftmaxActivation(
+    data: NDArray,
+    mode: Literal["instance", "channel"] = "instance",
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def SoftmaxOutput(
+    data: NDArray,
+    label: NDArray,
+    grad_scale: float = 1.0,
+    ignore_label: float = -1.0,
+    multi_output: bool = False,
+    use_ignore: bool = False,
+    preserve_shape: bool = False,
+    normalization: Literal["null", "batch", "valid"] = "null",
+    out_grad: bool = False,
+    smooth_alpha: float = 0.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def SwapAxis(
     data: NDArray,
     dim1: int = 0,
@@ -127,9 +319,106 @@ def SwapAxis(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def _Div(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _Minus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _Mul(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _Plus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _add(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _copy(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _div(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _grad_add(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _linalg_det(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _linalg_extractdiag(
+    A: NDArray,
+    offset: int = 0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _linalg_extracttrian(
+    A: NDArray,
+    offset: int = 0,
+    lower: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _linalg_gelqf(A: NDArray, *, out: Any = None, name: Any = None) -> list[NDArray]: ...
+def _linalg_gemm(
+    A: NDArray,
+    B: NDArray,
+    C: NDArray,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    axis: int = -2,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _linalg_gemm2(
+    A: NDArray,
+    B: NDArray,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    alpha: float = 1.0,
+    axis: int = -2,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _linalg_inverse(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _linalg_makediag(
+    A: NDArray,
+    offset: int = 0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _linalg_maketrian(
+    A: NDArray,
+    offset: int = 0,
+    lower: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _linalg_potrf(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _linalg_potri(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _linalg_slogdet(A: NDArray, *, out: Any = None, name: Any = None) -> list[NDArray]: ...
+def _linalg_sumlogdiag(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _linalg_syevd(A: NDArray, *, out: Any = None, name: Any = None) -> list[NDArray]: ...
+def _linalg_syrk(
+    A: NDArray,
+    transpose: bool = False,
+    alpha: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _linalg_trmm(
+    A: NDArray,
+    B: NDArray,
+    transpose: bool = False,
+    rightside: bool = False,
+    lower: bool = True,
+    alpha: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _linalg_trsm(
+    A: NDArray,
+    B: NDArray,
+    transpose: bool = False,
+    rightside: bool = False,
+    lower: bool = True,
+    alpha: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def _minus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _mul(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _np_negative(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
@@ -151,11 +440,98 @@ def _random_gamma(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def _random_generalized_negative_binomial(
+    mu: float = 1.0,
+    alpha: float = 1.0,
+    shape: tuple[int, ...] = (1,),
+    dtype: str = "float32",
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_negative_binomial(
+    k: float = 1.0,
+    p: float = 1.0,
+    shape: tuple[int, ...] = (1,),
+    dtype: str = "float32",
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def _random_normal(
     loc: float = 0.0,
     scale: float = 1.0,
     shape: tuple[int, ...] = (1,),
     dtype: str = "float32",
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_pdf_dirichlet(
+    sample: NDArray,
+    alpha: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_pdf_exponential(
+    sample: NDArray,
+    lam: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_pdf_gamma(
+    sample: NDArray,
+    alpha: NDArray,
+    beta: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_pdf_generalized_negative_binomial(
+    sample: NDArray,
+    mu: NDArray,
+    alpha: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_pdf_negative_binomial(
+    sample: NDArray,
+    k: NDArray,
+    p: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_pdf_normal(
+    sample: NDArray,
+    mu: NDArray,
+    sigma: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_pdf_poisson(
+    sample: NDArray,
+    lam: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_pdf_uniform(
+    sample: NDArray,
+    low: NDArray,
+    high: NDArray,
+    is_log: bool = False,
     *,
     out: Any = None,
     name: Any = None,
@@ -186,6 +562,39 @@ def _random_uniform(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def _ravel_multi_index(
+    data: NDArray,
+    shape: tuple[int, ...],
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _sample_exponential(
+    lam: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _sample_gamma(
+    alpha: NDArray,
+    beta: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _sample_generalized_negative_binomial(
+    mu: NDArray,
+    alpha: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def _sample_multinomial(
     data: NDArray,
     shape: tuple[int, ...] = (),
@@ -194,11 +603,68 @@ def _sample_multinomial(
     *,
     out: Any = None,
     name: Any = None,
+) -> Any: ...
+def _sample_negative_binomial(
+    k: NDArray,
+    p: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _sample_normal(
+    mu: NDArray,
+    sigma: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _sample_poisson(
+    lam: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _sample_uniform(
+    low: NDArray,
+    high: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
 ) -> NDArray: ...
 def _shuffle(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _sparse_adagrad_update(
+    weight: NDArray,
+    grad: NDArray,
+    history: NDArray,
+    lr: float,
+    epsilon: float = 1e-07,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def _sparse_retain(
     data: NDArray,
     indices: NDArray,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _sub(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _unravel_index(
+    data: NDArray,
+    shape: tuple[int, ...],
     *,
     out: Any = None,
     name: Any = None,
@@ -236,6 +702,21 @@ def adam_update(
     name: Any = None,
 ) -> NDArray: ...
 def add_n(*args: Any, out: Any = None, name: Any = None) -> NDArray: ...
+def all_finite(
+    data: NDArray,
+    init_output: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def amp_cast(data: NDArray, dtype: str, *, out: Any = None, name: Any = None) -> NDArray: ...
+def amp_multicast(
+    *data: Any,
+    num_outputs: int,
+    cast_narrow: bool = False,
+    out: Any = None,
+    name: Any = None,
+) -> Any: ...
 def arccos(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def arccosh(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def arcsin(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
@@ -464,6 +945,13 @@ def cumsum(
     name: Any = None,
 ) -> NDArray: ...
 def degrees(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def depth_to_space(
+    data: NDArray,
+    block_size: int,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def diag(
     data: NDArray,
     k: int = 0,
@@ -499,6 +987,14 @@ def factorization_machine(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def fill_element_0index(
+    lhs: NDArray,
+    mhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def fix(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def flatten(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def flip(
@@ -509,6 +1005,25 @@ def flip(
     name: Any = None,
 ) -> NDArray: ...
 def floor(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def ftml_update(
+    weight: NDArray,
+    grad: NDArray,
+    d: NDArray,
+    v: NDArray,
+    z: NDArray,
+    lr: float,
+    beta1: float = 0.6,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    t: float = ...,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_grad: float = -1.0,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def ftrl_update(
     weight: NDArray,
     grad: NDArray,
@@ -528,6 +1043,7 @@ def ftrl_update(
 def gamma(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def gammaln(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def gather_nd(data: NDArray, indices: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def gs_retain(data: NDArray, indices: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def hard_sigmoid(
     data: NDArray,
     alpha: float = 0.2,
@@ -537,6 +1053,128 @@ def hard_sigmoid(
     name: Any = None,
 ) -> NDArray: ...
 def identity(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def khatri_rao(*args: Any, out: Any = None, name: Any = None) -> NDArray: ...
+def lamb_update_phase1(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-06,
+    t: float = ...,
+    bias_correction: bool = True,
+    wd: float = ...,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def lamb_update_phase2(
+    weight: NDArray,
+    g: NDArray,
+    r1: NDArray,
+    r2: NDArray,
+    lr: float,
+    lower_bound: float = -1.0,
+    upper_bound: float = -1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def linalg_det(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def linalg_extractdiag(
+    A: NDArray,
+    offset: int = 0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def linalg_extracttrian(
+    A: NDArray,
+    offset: int = 0,
+    lower: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def linalg_gelqf(A: NDArray, *, out: Any = None, name: Any = None) -> list[NDArray]: ...
+def linalg_gemm(
+    A: NDArray,
+    B: NDArray,
+    C: NDArray,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    axis: int = -2,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def linalg_gemm2(
+    A: NDArray,
+    B: NDArray,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    alpha: float = 1.0,
+    axis: int = -2,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def linalg_inverse(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def linalg_makediag(
+    A: NDArray,
+    offset: int = 0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def linalg_maketrian(
+    A: NDArray,
+    offset: int = 0,
+    lower: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def linalg_potrf(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def linalg_potri(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def linalg_slogdet(A: NDArray, *, out: Any = None, name: Any = None) -> list[NDArray]: ...
+def linalg_sumlogdiag(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def linalg_syevd(A: NDArray, *, out: Any = None, name: Any = None) -> list[NDArray]: ...
+def linalg_syrk(
+    A: NDArray,
+    transpose: bool = False,
+    alpha: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def linalg_trmm(
+    A: NDArray,
+    B: NDArray,
+    transpose: bool = False,
+    rightside: bool = False,
+    lower: bool = True,
+    alpha: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def linalg_trsm(
+    A: NDArray,
+    B: NDArray,
+    transpose: bool = False,
+    rightside: bool = False,
+    lower: bool = True,
+    alpha: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def log(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def log10(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def log1p(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
@@ -594,6 +1232,164 @@ def min_axis(
     axis: int | tuple[int, ...] | None = None,
     keepdims: bool = False,
     exclude: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def moments(
+    data: NDArray,
+    axes: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> list[NDArray]: ...
+def mp_lamb_update_phase1(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    weight32: NDArray,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-06,
+    t: float = ...,
+    bias_correction: bool = True,
+    wd: float = ...,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def mp_lamb_update_phase2(
+    weight: NDArray,
+    g: NDArray,
+    r1: NDArray,
+    r2: NDArray,
+    weight32: NDArray,
+    lr: float,
+    lower_bound: float = -1.0,
+    upper_bound: float = -1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def mp_nag_mom_update(
+    weight: NDArray,
+    grad: NDArray,
+    mom: NDArray,
+    weight32: NDArray,
+    lr: float,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def mp_sgd_mom_update(
+    weight: NDArray,
+    grad: NDArray,
+    mom: NDArray,
+    weight32: NDArray,
+    lr: float,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def mp_sgd_update(
+    weight: NDArray,
+    grad: NDArray,
+    weight32: NDArray,
+    lr: float,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def multi_all_finite(
+    *data: Any,
+    num_arrays: int = 1,
+    init_output: bool = True,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def multi_lars(
+    lrs: NDArray,
+    weights_sum_sq: NDArray,
+    grads_sum_sq: NDArray,
+    wds: NDArray,
+    eta: float,
+    eps: float,
+    rescale_grad: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def multi_mp_sgd_mom_update(
+    *data: Any,
+    lrs: tuple[float, ...],
+    momentum: float = 0.0,
+    wds: tuple[float, ...],
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    out: Any = None,
+    name: Any = None,
+) -> Any: ...
+def multi_mp_sgd_update(
+    *data: Any,
+    lrs: tuple[float, ...],
+    wds: tuple[float, ...],
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    out: Any = None,
+    name: Any = None,
+) -> Any: ...
+def multi_sgd_mom_update(
+    *data: Any,
+    lrs: tuple[float, ...],
+    momentum: float = 0.0,
+    wds: tuple[float, ...],
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    out: Any = None,
+    name: Any = None,
+) -> Any: ...
+def multi_sgd_update(
+    *data: Any,
+    lrs: tuple[float, ...],
+    wds: tuple[float, ...],
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    out: Any = None,
+    name: Any = None,
+) -> Any: ...
+def multi_sum_sq(*data: Any, num_arrays: int, out: Any = None, name: Any = None) -> NDArray: ...
+def nag_mom_update(
+    weight: NDArray,
+    grad: NDArray,
+    mom: NDArray,
+    lr: float,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = False,
     *,
     out: Any = None,
     name: Any = None,
@@ -666,6 +1462,40 @@ def pick(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def preloaded_multi_mp_sgd_mom_update(
+    *data: Any,
+    momentum: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    out: Any = None,
+    name: Any = None,
+) -> Any: ...
+def preloaded_multi_mp_sgd_update(
+    *data: Any,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    out: Any = None,
+    name: Any = None,
+) -> Any: ...
+def preloaded_multi_sgd_mom_update(
+    *data: Any,
+    momentum: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    out: Any = None,
+    name: Any = None,
+) -> Any: ...
+def preloaded_multi_sgd_update(
+    *data: Any,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    out: Any = None,
+    name: Any = None,
+) -> Any: ...
 def prod(
     data: NDArray,
     axis: int | tuple[int, ...] | None = None,
@@ -693,11 +1523,98 @@ def random_gamma(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def random_generalized_negative_binomial(
+    mu: float = 1.0,
+    alpha: float = 1.0,
+    shape: tuple[int, ...] = (1,),
+    dtype: str = "float32",
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def random_negative_binomial(
+    k: float = 1.0,
+    p: float = 1.0,
+    shape: tuple[int, ...] = (1,),
+    dtype: str = "float32",
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def random_normal(
     loc: float = 0.0,
     scale: float = 1.0,
     shape: tuple[int, ...] = (1,),
     dtype: str = "float32",
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def random_pdf_dirichlet(
+    sample: NDArray,
+    alpha: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def random_pdf_exponential(
+    sample: NDArray,
+    lam: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def random_pdf_gamma(
+    sample: NDArray,
+    alpha: NDArray,
+    beta: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def random_pdf_generalized_negative_binomial(
+    sample: NDArray,
+    mu: NDArray,
+    alpha: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def random_pdf_negative_binomial(
+    sample: NDArray,
+    k: NDArray,
+    p: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def random_pdf_normal(
+    sample: NDArray,
+    mu: NDArray,
+    sigma: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def random_pdf_poisson(
+    sample: NDArray,
+    lam: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def random_pdf_uniform(
+    sample: NDArray,
+    low: NDArray,
+    high: NDArray,
+    is_log: bool = False,
     *,
     out: Any = None,
     name: Any = None,
@@ -724,6 +1641,13 @@ def random_uniform(
     high: float = 1.0,
     shape: tuple[int, ...] = (1,),
     dtype: str = "float32",
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def ravel_multi_index(
+    data: NDArray,
+    shape: tuple[int, ...],
     *,
     out: Any = None,
     name: Any = None,
@@ -767,13 +1691,109 @@ def reverse(
     name: Any = None,
 ) -> NDArray: ...
 def rint(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def rmsprop_update(
+    weight: NDArray,
+    grad: NDArray,
+    n: NDArray,
+    lr: float,
+    gamma1: float = 0.95,
+    epsilon: float = 1e-08,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    clip_weights: float = -1.0,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def rmspropalex_update(
+    weight: NDArray,
+    grad: NDArray,
+    n: NDArray,
+    g: NDArray,
+    delta: NDArray,
+    lr: float,
+    gamma1: float = 0.95,
+    gamma2: float = 0.9,
+    epsilon: float = 1e-08,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    clip_weights: float = -1.0,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def round(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def rsqrt(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def sample_exponential(
+    lam: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def sample_gamma(
+    alpha: NDArray,
+    beta: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def sample_generalized_negative_binomial(
+    mu: NDArray,
+    alpha: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def sample_multinomial(
     data: NDArray,
     shape: tuple[int, ...] = (),
     get_prob: bool = False,
     dtype: str = "int32",
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> Any: ...
+def sample_negative_binomial(
+    k: NDArray,
+    p: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def sample_normal(
+    mu: NDArray,
+    sigma: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def sample_poisson(
+    lam: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def sample_uniform(
+    low: NDArray,
+    high: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
     *,
     out: Any = None,
     name: Any = None,
@@ -816,6 +1836,33 @@ def shape_array(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray:
 def shuffle(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def sigmoid(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def sign(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def signsgd_update(
+    weight: NDArray,
+    grad: NDArray,
+    lr: float,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def signum_update(
+    weight: NDArray,
+    grad: NDArray,
+    mom: NDArray,
+    lr: float,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    wd_lh: float = 0.0,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def sin(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def sinh(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def size_array(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
@@ -854,6 +1901,7 @@ def smooth_l1(
 ) -> NDArray: ...
 def softmax(
     data: NDArray,
+    length: NDArray | None = None,
     axis: int = -1,
     temperature: float | None = None,
     dtype: str | None = None,
@@ -884,6 +1932,13 @@ def sort(
     data: NDArray,
     axis: int | None = -1,
     is_ascend: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def space_to_depth(
+    data: NDArray,
+    block_size: int,
     *,
     out: Any = None,
     name: Any = None,
@@ -976,6 +2031,13 @@ def uniform(
     high: float = 1.0,
     shape: tuple[int, ...] = (1,),
     dtype: str = "float32",
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def unravel_index(
+    data: NDArray,
+    shape: tuple[int, ...],
     *,
     out: Any = None,
     name: Any = None,

@@ -1,5 +1,6 @@
 """Making sparse arrays: everything a user gives is checked here, once, on the host."""
 
+import math
 from typing import Any
 
 import jax
@@ -9,13 +10,16 @@ import numpy as np
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import SType, empty_csr, empty_row_sparse
 from rarefy.base import MXNetError
-from rarefy.context import Context
+from rarefy.context import Context, current_context
 from rarefy.nd._handle import Handle
 from rarefy.nd._ndarray import NDArray
 from rarefy.nd._sparse_array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
 from rarefy.sparse import BCOO, BCSR
 from rarefy.sparse._capacity import capacity, host_csr
 from rarefy.sparse._index import index_dtype_for
+
+WIDE_PADDING = 1 << 20
+"""Bytes that the empty slots of a row_sparse array may take, whatever it stores."""
 
 
 class ArrayFormatError(MXNetError, ValueError):
@@ -113,10 +117,25 @@ def _csr_of_parts(data, indices, indptr, shape, ctx, dtype) -> CSRNDArray:
         sizes = (starts.size - 1, int(columns.max()) + 1 if columns.size else 0)
     else:
         sizes = _matrix_shape(shape)
-    _check_indptr(starts, sizes[0], values.size)
-    _check_range("csr_matrix: indices", columns, sizes[1], "columns", starts)
+    return csr_of_stored(values, columns, starts, sizes, ctx)
+
+
+def csr_of_stored(values, columns, starts, shape, ctx: Context | None = None) -> CSRNDArray:
+    """A csr array of host arrays, once they are checked.
+
+    Args:
+      values: `(nnz,)`.
+      columns: `(nnz,)`, int64.
+      starts: `(rows + 1,)`, int64.
+      shape: `(rows, columns)`.
+
+    Raises:
+      ArrayFormatError: they do not make a matrix.
+    """
+    _check_indptr(starts, shape[0], values.size)
+    _check_range("csr_matrix: indices", columns, shape[1], "columns", starts)
     in_order, distinct = _order(columns, starts)
-    return _made(_csr(values, columns, starts, sizes, in_order, distinct), ctx)
+    return _made(_csr(values, columns, starts, shape, in_order, distinct), ctx)
 
 
 def _check_indptr(starts: np.ndarray, rows: int, stored: int) -> None:
@@ -274,11 +293,25 @@ def _row_sparse_of_parts(data, indices, shape, ctx, dtype) -> RowSparseNDArray:
             f"row_sparse_array: rows of data have shape {values.shape[1:]}, those of shape {sizes} have "
             f"{sizes[1:]}"
         )
-    _check_range("row_sparse_array: indices", rows, sizes[0], "rows")
+    return row_sparse_of_stored(values, rows, sizes, ctx)
+
+
+def row_sparse_of_stored(values, rows, shape, ctx: Context | None = None) -> RowSparseNDArray:
+    """A row_sparse array of host arrays, once the row numbers are checked.
+
+    Args:
+      values: `(k, *shape[1:])`.
+      rows: `(k,)`, int64, in any order.
+      shape: the shape.
+
+    Raises:
+      ArrayFormatError: a row number is out of range.
+    """
+    _check_range("row_sparse_array: indices", rows, shape[0], "rows")
     step = np.diff(rows)
     in_order = not (step < 0).any()
     distinct = not (step == 0).any() if in_order else np.unique(rows).size == rows.size
-    return _made(_row_sparse(values, rows, sizes, in_order, bool(distinct)), ctx)
+    return _made(_row_sparse(values, rows, shape, in_order, bool(distinct)), ctx)
 
 
 def zeros(stype: SType, shape: Any, ctx: Context | None = None, dtype: Any = None, **kwargs) -> Any:
@@ -406,6 +439,10 @@ def _row_sparse(values, rows, shape, in_order: bool, distinct: bool) -> BCOO:
     """A row_sparse value of checked host arrays, padded up to the capacity ladder."""
     n = int(shape[0])
     slots = capacity(rows.size, max(n, rows.size))
+    if (slots - rows.size) * math.prod(values.shape[1:]) * values.itemsize > max(
+        values.nbytes, WIDE_PADDING
+    ):
+        slots = rows.size  # rows so wide that room for more of them would cost more than a compile
     dtype = index_dtype_for(n)
     data = np.zeros((slots, *values.shape[1:]), values.dtype)
     indices = np.full((slots, 1), n, dtype)
@@ -422,4 +459,4 @@ def _row_sparse(values, rows, shape, in_order: bool, distinct: bool) -> BCOO:
 
 def _made(value: Any, ctx: Context | None) -> Any:
     handle = Handle._wrap(value)
-    return handle if ctx is None else handle.as_in_context(ctx)
+    return handle.as_in_context(current_context() if ctx is None else ctx)

@@ -15,6 +15,7 @@ METHODS = (
     *("argmax_channel", "sort", "argsort", "topk", "softmax", "log_softmax", "softmin"),
     *("broadcast_axes", "broadcast_like", "broadcast_to", "diag", "expand_dims", "flatten", "flip"),
     *("one_hot", "pad", "pick", "repeat", "reshape_like", "shape_array", "size_array", "slice"),
+    *("depth_to_space", "space_to_depth"),
     *("slice_axis", "slice_like", "split", "squeeze", "swapaxes", "take", "tile", "transpose"),
 )
 """Operators that are methods too. `reshape`, `astype`, `copy` and the like are written by hand."""

@@ -166,6 +166,7 @@ class Fluent:
     ) -> Any: ...
     def softmax(
         self,
+        length: NDArray | None = None,
         axis: int = -1,
         temperature: float | None = None,
         dtype: str | None = None,
@@ -295,6 +296,8 @@ class Fluent:
         out: Any = None,
         name: Any = None,
     ) -> NDArray: ...
+    def depth_to_space(self, block_size: int, *, out: Any = None, name: Any = None) -> NDArray: ...
+    def space_to_depth(self, block_size: int, *, out: Any = None, name: Any = None) -> NDArray: ...
     def slice_axis(
         self,
         axis: int,

@@ -2,10 +2,14 @@
 
 from typing import Any, ClassVar
 
+import jax
+import jax.numpy as jnp
+import numpy as np
+
 from rarefy import autograd
 from rarefy._cell import Cell
 from rarefy._ops.precision import wide
-from rarefy._ops.storage import SType, Value, stype_of
+from rarefy._ops.storage import SType, Value, is_traced, stype_of
 from rarefy.autograd._tape import Slot
 from rarefy.base import MXNetError
 from rarefy.context import Context
@@ -60,11 +64,21 @@ class Handle:
           MXNetError: operators are being recorded and the array takes part in it.
         """
         self._leave_record()
+        if self._ctx is not None and not is_traced(value):
+            value = jax.device_put(value, self._ctx.device)
         if self._path is None:
             self._cell.store(value, shared=shared)
         else:
             with wide():
                 self._cell.store(self._write(self._cell.value, self._path, value))
+
+    def _value_for(self, other: "Handle") -> Value:
+        """The value, to be put into another array, which may live elsewhere."""
+        if self._ctx is None or other._ctx is not None or is_traced(self._cell.value):
+            return self._value
+        # Arrays of the ordinary context are not bound to a device; through the host, this one is not.
+        with wide():
+            return jax.tree.map(lambda part: jnp.asarray(np.asarray(part)), self._value)
 
     def _leave_record(self) -> None:
         """Ends the part of a result in the record, as it is going to change.

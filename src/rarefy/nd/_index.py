@@ -4,6 +4,7 @@ A basic key (integers, slices, `...`, new axes) names a block; a block that is c
 a view. An advanced key (arrays, lists, masks) names single elements; its result is a copy.
 """
 
+import math
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -50,6 +51,27 @@ def read_key(key: Any, shape: Shape) -> Block | Elements:
     if any(_is_array(i) for i in items):
         return _read_elements(items, shape)
     return _read_block(key, items, shape)
+
+
+def leading_rows(key: Any, shape: Shape) -> tuple[int, Shape] | None:
+    """What the two commonest keys name, read faster than `read_key` does.
+
+    Returns:
+      Where in memory the elements begin and their shape, for an integer and for a slice in steps of one
+      that is not empty; None for any other key.
+    """
+    if not shape:
+        return None
+    n = shape[0]
+    if type(key) is int:
+        if not -n <= key < n:
+            return None
+        return (key + n if key < 0 else key) * math.prod(shape[1:]), shape[1:] or (1,)
+    if type(key) is slice and key.step in (None, 1):
+        begin, end, _ = key.indices(n)
+        if begin < end:
+            return begin * math.prod(shape[1:]), (end - begin, *shape[1:])
+    return None
 
 
 def _is_array(item: Any) -> bool:
@@ -179,13 +201,12 @@ def as_numpy_key(spec: tuple[Any, ...], arrays) -> tuple[Any, ...]:
 
 def flat_start(block: Block, shape: Shape) -> int | None:
     """Where in memory a block begins, or None where it is not contiguous."""
-    size = int(np.prod(block.sizes, dtype=object))
-    if size == 0:
+    if 0 in block.sizes:
         return None
     offset, stride, whole = 0, 1, True
-    for n, start, count, step in reversed(
-        list(zip(shape, block.starts, block.sizes, block.steps, strict=True))
-    ):
+    for axis in range(len(shape) - 1, -1, -1):
+        n, start, count = shape[axis], block.starts[axis], block.sizes[axis]
+        step = block.steps[axis]
         if count > 1 and (not whole or step != 1):
             return None
         offset += start * stride
@@ -197,7 +218,7 @@ def flat_start(block: Block, shape: Shape) -> int | None:
 @partial(jax.jit, static_argnames="shape")
 def read_window(base, offset, *, shape: Shape):
     """The elements of `base` from `offset` on in memory order, as `shape`."""
-    size = int(np.prod(shape, dtype=np.int64))
+    size = math.prod(shape)
     return lax.dynamic_slice(base.reshape(-1), (offset,), (size,)).reshape(shape)
 
 

@@ -1,9 +1,171 @@
 # Written by tools/stubs.py; do not edit.
 
-from typing import Any
+from typing import Any, Literal
 
 from rarefy.nd._ndarray import NDArray
 
+def _Div(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _DivScalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _Equal(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _EqualScalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _Greater(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _GreaterEqualScalar(
+    data: NDArray,
+    scalar: float,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _GreaterScalar(
+    data: NDArray,
+    scalar: float,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _Greater_Equal(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _Hypot(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _HypotScalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _Lesser(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _LesserEqualScalar(
+    data: NDArray,
+    scalar: float,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _LesserScalar(
+    data: NDArray,
+    scalar: float,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _Lesser_Equal(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _LogicalAndScalar(
+    data: NDArray,
+    scalar: float,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _LogicalOrScalar(
+    data: NDArray,
+    scalar: float,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _LogicalXorScalar(
+    data: NDArray,
+    scalar: float,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _Logical_And(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _Logical_Or(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _Logical_Xor(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _Maximum(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _MaximumScalar(
+    data: NDArray,
+    scalar: float,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _Minimum(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _MinimumScalar(
+    data: NDArray,
+    scalar: float,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _Minus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _MinusScalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _Mod(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _ModScalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _Mul(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _MulScalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _NotEqualScalar(
+    data: NDArray,
+    scalar: float,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _Not_Equal(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _Plus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _PlusScalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _Power(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _PowerScalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _RDivScalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _RMinusScalar(
+    data: NDArray,
+    scalar: float,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _RModScalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _RPowerScalar(
+    data: NDArray,
+    scalar: float,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _adadelta_update(
+    weight: NDArray,
+    grad: NDArray,
+    acc_g: NDArray,
+    acc_delta: NDArray,
+    lr: float,
+    wd: float,
+    rescale_grad: float,
+    clip_gradient: float,
+    rho: float,
+    epsilon: float,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _adamax_update(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    largest: NDArray,
+    lr: float,
+    wd: float,
+    rescale_grad: float,
+    clip_gradient: float,
+    beta1: float,
+    beta2: float,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _adamw_update(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    rescale_grad: float,
+    lr: float,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    wd: float = 0.0,
+    eta: float = ...,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def _add(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _arange(
     start: float,
@@ -16,12 +178,165 @@ def _arange(
     name: Any = None,
 ) -> NDArray: ...
 def _astype(data: NDArray, dtype: str, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _contrib_SparseEmbedding(
+    data: NDArray,
+    weight: NDArray,
+    input_dim: int,
+    output_dim: int,
+    dtype: str = "float32",
+    sparse_grad: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _contrib_allclose(
+    a: NDArray,
+    b: NDArray,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _contrib_arange_like(
+    data: NDArray,
+    start: float = 0.0,
+    step: float = 1.0,
+    repeat: int = 1,
+    ctx: str = "",
+    axis: int | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _contrib_boolean_mask(
+    data: NDArray,
+    index: NDArray,
+    axis: int = 0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _contrib_div_sqrt_dim(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _contrib_edge_id(
+    data: NDArray,
+    u: NDArray,
+    v: NDArray,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _contrib_getnnz(
+    data: NDArray,
+    axis: Literal[0, 1] | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _contrib_gradientmultiplier(
+    data: NDArray,
+    scalar: float = 1.0,
+    is_int: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _contrib_group_adagrad_update(
+    weight: NDArray,
+    grad: NDArray,
+    history: NDArray,
+    lr: float,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    epsilon: float = 1e-05,
+    lazy_update: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _contrib_index_array(
+    data: NDArray,
+    axes: tuple[int, ...] | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _contrib_index_copy(
+    old_tensor: NDArray,
+    index_vector: NDArray,
+    new_tensor: NDArray,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _contrib_quadratic(
+    data: NDArray,
+    a: float = 0.0,
+    b: float = 0.0,
+    c: float = 0.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _contrib_round_ste(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _contrib_sign_ste(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _copy(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _copy_rows(
     weight: NDArray,
     source: NDArray,
     grad: NDArray,
     lazy_update: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _crop_assign(
+    lhs: NDArray,
+    rhs: NDArray,
+    begin: tuple,
+    end: tuple,
+    step: tuple = (),
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _crop_assign_scalar(
+    data: NDArray,
+    scalar: float = 0.0,
+    begin: tuple = ...,
+    end: tuple = ...,
+    step: tuple = (),
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _dcasgd_mom_update(
+    weight: NDArray,
+    grad: NDArray,
+    mom: NDArray,
+    previous: NDArray,
+    lr: float,
+    wd: float,
+    rescale_grad: float,
+    clip_gradient: float,
+    lamda: float,
+    momentum: float,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _dcasgd_update(
+    weight: NDArray,
+    grad: NDArray,
+    previous: NDArray,
+    lr: float,
+    wd: float,
+    rescale_grad: float,
+    clip_gradient: float,
+    lamda: float,
+    lazy_update: bool = False,
     *,
     out: Any = None,
     name: Any = None,
@@ -63,6 +378,7 @@ def _full(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def _grad_add(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _greater(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _greater_equal(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _greater_equal_scalar(
@@ -79,6 +395,16 @@ def _greater_scalar(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def _histogram(
+    data: NDArray,
+    bins: NDArray | None = None,
+    bin_cnt: int | None = None,
+    range: tuple[float, float] | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> list[NDArray]: ...
+def _hypot(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _hypot_scalar(
     data: NDArray,
     scalar: float,
@@ -87,6 +413,26 @@ def _hypot_scalar(
     name: Any = None,
 ) -> NDArray: ...
 def _index(*arrays: Any, spec: tuple, out: Any = None, name: Any = None) -> NDArray: ...
+def _lamb_update(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    lr: float,
+    wd: float,
+    t: float,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-06,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lower_bound: float = -1.0,
+    upper_bound: float = -1.0,
+    bias_correction: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def _lesser(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _lesser_equal(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _lesser_equal_scalar(
@@ -99,6 +445,98 @@ def _lesser_equal_scalar(
 def _lesser_scalar(
     data: NDArray,
     scalar: float,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _linalg_det(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _linalg_extractdiag(
+    A: NDArray,
+    offset: int = 0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _linalg_extracttrian(
+    A: NDArray,
+    offset: int = 0,
+    lower: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _linalg_gelqf(A: NDArray, *, out: Any = None, name: Any = None) -> list[NDArray]: ...
+def _linalg_gemm(
+    A: NDArray,
+    B: NDArray,
+    C: NDArray,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    axis: int = -2,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _linalg_gemm2(
+    A: NDArray,
+    B: NDArray,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    alpha: float = 1.0,
+    axis: int = -2,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _linalg_inverse(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _linalg_makediag(
+    A: NDArray,
+    offset: int = 0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _linalg_maketrian(
+    A: NDArray,
+    offset: int = 0,
+    lower: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _linalg_potrf(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _linalg_potri(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _linalg_slogdet(A: NDArray, *, out: Any = None, name: Any = None) -> list[NDArray]: ...
+def _linalg_sumlogdiag(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _linalg_syevd(A: NDArray, *, out: Any = None, name: Any = None) -> list[NDArray]: ...
+def _linalg_syrk(
+    A: NDArray,
+    transpose: bool = False,
+    alpha: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _linalg_trmm(
+    A: NDArray,
+    B: NDArray,
+    transpose: bool = False,
+    rightside: bool = False,
+    lower: bool = True,
+    alpha: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _linalg_trsm(
+    A: NDArray,
+    B: NDArray,
+    transpose: bool = False,
+    rightside: bool = False,
+    lower: bool = True,
+    alpha: float = 1.0,
     *,
     out: Any = None,
     name: Any = None,
@@ -137,6 +575,7 @@ def _logical_xor_scalar(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def _maximum(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _maximum_scalar(
     data: NDArray,
     scalar: float,
@@ -144,6 +583,7 @@ def _maximum_scalar(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def _minimum(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _minimum_scalar(
     data: NDArray,
     scalar: float,
@@ -159,9 +599,132 @@ def _minus_scalar(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def _mod(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _mod_scalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _mp_adamw_update(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    weight32: NDArray,
+    rescale_grad: float,
+    lr: float,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    wd: float = 0.0,
+    eta: float = ...,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _mp_lamb_update(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    weight32: NDArray,
+    lr: float,
+    wd: float,
+    t: float,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-06,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lower_bound: float = -1.0,
+    upper_bound: float = -1.0,
+    bias_correction: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def _mul(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _mul_scalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _multi_adamw_update(
+    *data: Any,
+    rescale_grad: float,
+    lrs: tuple[float, ...],
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    wds: tuple[float, ...],
+    etas: tuple[float, ...],
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    out: Any = None,
+    name: Any = None,
+) -> Any: ...
+def _multi_lamb_update(
+    *data: Any,
+    learning_rates: tuple[float, ...],
+    wds: tuple[float, ...],
+    step_count: tuple[float, ...],
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-06,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lower_bound: float = -1.0,
+    upper_bound: float = -1.0,
+    bias_correction: bool = True,
+    num_tensors: int = 1,
+    out: Any = None,
+    name: Any = None,
+) -> Any: ...
+def _multi_mp_adamw_update(
+    *data: Any,
+    rescale_grad: float,
+    lrs: tuple[float, ...],
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    wds: tuple[float, ...],
+    etas: tuple[float, ...],
+    clip_gradient: float = -1.0,
+    num_weights: int = 1,
+    out: Any = None,
+    name: Any = None,
+) -> Any: ...
+def _multi_mp_lamb_update(
+    *data: Any,
+    learning_rates: tuple[float, ...],
+    wds: tuple[float, ...],
+    step_count: tuple[float, ...],
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-06,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lower_bound: float = -1.0,
+    upper_bound: float = -1.0,
+    bias_correction: bool = True,
+    num_tensors: int = 1,
+    out: Any = None,
+    name: Any = None,
+) -> Any: ...
+def _nadam_update(
+    weight: NDArray,
+    grad: NDArray,
+    mean: NDArray,
+    var: NDArray,
+    lr: float,
+    wd: float,
+    rescale_grad: float,
+    clip_gradient: float,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+    of_grad: float,
+    of_mean: float,
+    rest2: float,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def _not_equal(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _not_equal_scalar(
     data: NDArray,
@@ -180,6 +743,7 @@ def _ones(
 ) -> NDArray: ...
 def _plus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _plus_scalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _power(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _power_scalar(
     data: NDArray,
     scalar: float,
@@ -195,11 +759,60 @@ def _random_exponential(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def _random_exponential_like(
+    data: NDArray,
+    lam: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def _random_gamma(
     alpha: float = 1.0,
     beta: float = 1.0,
     shape: tuple[int, ...] = (1,),
     dtype: str = "float32",
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_gamma_like(
+    data: NDArray,
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_generalized_negative_binomial(
+    mu: float = 1.0,
+    alpha: float = 1.0,
+    shape: tuple[int, ...] = (1,),
+    dtype: str = "float32",
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_generalized_negative_binomial_like(
+    data: NDArray,
+    mu: float = 1.0,
+    alpha: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_negative_binomial(
+    k: float = 1.0,
+    p: float = 1.0,
+    shape: tuple[int, ...] = (1,),
+    dtype: str = "float32",
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_negative_binomial_like(
+    data: NDArray,
+    k: float = 1.0,
+    p: float = 1.0,
     *,
     out: Any = None,
     name: Any = None,
@@ -213,10 +826,94 @@ def _random_normal(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def _random_normal_like(
+    data: NDArray,
+    loc: float = 0.0,
+    scale: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_pdf_dirichlet(
+    sample: NDArray,
+    alpha: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_pdf_exponential(
+    sample: NDArray,
+    lam: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_pdf_gamma(
+    sample: NDArray,
+    alpha: NDArray,
+    beta: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_pdf_generalized_negative_binomial(
+    sample: NDArray,
+    mu: NDArray,
+    alpha: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_pdf_negative_binomial(
+    sample: NDArray,
+    k: NDArray,
+    p: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_pdf_normal(
+    sample: NDArray,
+    mu: NDArray,
+    sigma: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_pdf_poisson(
+    sample: NDArray,
+    lam: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_pdf_uniform(
+    sample: NDArray,
+    low: NDArray,
+    high: NDArray,
+    is_log: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def _random_poisson(
     lam: float = 1.0,
     shape: tuple[int, ...] = (1,),
     dtype: str = "float32",
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _random_poisson_like(
+    data: NDArray,
+    lam: float = 1.0,
     *,
     out: Any = None,
     name: Any = None,
@@ -239,6 +936,21 @@ def _random_uniform(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def _random_uniform_like(
+    data: NDArray,
+    low: float = 0.0,
+    high: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _ravel_multi_index(
+    data: NDArray,
+    shape: tuple[int, ...],
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def _rdiv_scalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _rminus_scalar(
     data: NDArray,
@@ -255,11 +967,72 @@ def _rpower_scalar(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def _sample_exponential(
+    lam: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _sample_gamma(
+    alpha: NDArray,
+    beta: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _sample_generalized_negative_binomial(
+    mu: NDArray,
+    alpha: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def _sample_multinomial(
     data: NDArray,
     shape: tuple[int, ...] = (),
     get_prob: bool = False,
     dtype: str = "int32",
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> Any: ...
+def _sample_negative_binomial(
+    k: NDArray,
+    p: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _sample_normal(
+    mu: NDArray,
+    sigma: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _sample_poisson(
+    lam: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _sample_uniform(
+    low: NDArray,
+    high: NDArray,
+    shape: tuple[int, ...] = (),
+    dtype: str | None = None,
     *,
     out: Any = None,
     name: Any = None,
@@ -285,7 +1058,61 @@ def _scatter_plus_scalar(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def _scatter_set_nd(
+    lhs: NDArray,
+    rhs: NDArray,
+    indices: NDArray,
+    shape: tuple[int, ...],
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _sgld_update(
+    weight: NDArray,
+    grad: NDArray,
+    lr: float,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def _shuffle(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _slice_assign(
+    lhs: NDArray,
+    rhs: NDArray,
+    begin: tuple,
+    end: tuple,
+    step: tuple = (),
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _slice_assign_scalar(
+    data: NDArray,
+    scalar: float = 0.0,
+    begin: tuple = ...,
+    end: tuple = ...,
+    step: tuple = (),
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _sparse_adagrad_update(
+    weight: NDArray,
+    grad: NDArray,
+    history: NDArray,
+    lr: float,
+    epsilon: float = 1e-07,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def _sparse_retain(
     data: NDArray,
     indices: NDArray,
@@ -293,11 +1120,42 @@ def _sparse_retain(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def _split_v2(
+    data: NDArray,
+    indices: tuple[int, ...] = (),
+    axis: int = 1,
+    squeeze_axis: bool = False,
+    sections: int = 0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> Any: ...
 def _square_sum(
     data: NDArray,
     axis: int | tuple[int, ...] | None = None,
     keepdims: bool = False,
     exclude: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _sub(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _test_update(
+    weight: NDArray,
+    grad: NDArray,
+    copy: NDArray,
+    lr: float,
+    wd: float,
+    rescale_grad: float,
+    clip_gradient: float,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _unravel_index(
+    data: NDArray,
+    shape: tuple[int, ...],
     *,
     out: Any = None,
     name: Any = None,

@@ -47,15 +47,15 @@ def invoke(
     given, signature = _read(op, arrays)
     plan = infer(op, signature, params)
     training = op.needs_training and autograd.is_training()
-    key = next_key() if op.needs_key else None
+    key = next_key() if op.needs_key and op.draws(params) else None
     with wide():
         values = given
         if plan.fallback or plan.spreads:
             values = _densified(plan, signature, params, given)
-        donate = _donated(op, arrays, values, out) if op.updates else ()
         try:
             if op.check is not None:
                 op.check(values, params)
+            donate = _donated(op, params, arrays, values, out) if op.updates else ()
             results = run(plan, values, params, key=key, training=training, donate=donate)
         except (TypeError, ValueError) as error:
             raise MXNetError(f"{op.name}: {error}") from error
@@ -65,7 +65,9 @@ def invoke(
         if any(taped):
             slots = record(plan, params, training, key, taped, values, results, given)
     if op.updates:
-        return _store_updates(op, arrays, results, out)
+        return _store_updates(op, params, arrays, results, out)
+    if op.aux:
+        results = _store_aux(op, arrays, results, training)
     return _deliver(op, plan, arrays, results, slots, out)
 
 
@@ -103,18 +105,19 @@ def _densified(plan: Plan, signature: Signature, params: dict[str, Any], values:
     return [None if v is None else to_dense(v) for v in values]
 
 
-def _donated(op, arrays, values, out) -> tuple[int, ...]:
+def _donated(op, params, arrays, values, out) -> tuple[int, ...]:
     """Positions of the updated arrays whose buffers nothing else can need."""
     positions = []
-    for name in op.updates:
-        i = op.arrays.index(name)
+    updated, count = op.updated(params), op.n_returned(params)
+    outs = out if isinstance(out, list | tuple) else [out]
+    for k, i in enumerate(updated):
         array = arrays[i]
-        if array is None or (i == op.arrays.index(op.updates[0]) and out is not array):
+        if array is None or (k < count and not (k < len(outs) and outs[k] is array)):
             continue
         array._leave_record()  # now: were it refused after the run, donated buffers would be gone
         whole = array._path is None and not array._cell.shared
         alone = sum(a is not None and a._cell is array._cell for a in arrays) == 1
-        kept = _keeps_slots(values[i], values[op.arrays.index(op.updates[0])])
+        kept = _keeps_slots(values[i], values[updated[0]])
         if whole and alone and kept and not is_traced(values[i]):
             positions.append(i)
     return tuple(positions)
@@ -128,19 +131,37 @@ def _keeps_slots(state: Any, weight: Any) -> bool:
     return state.nse == (weight.nse if isinstance(weight, BCOO) else weight.shape[0])
 
 
-def _store_updates(op, arrays, results, out):
-    weight = arrays[op.arrays.index(op.updates[0])]
-    if out is not None and out is not weight:
-        _check_out(op, out, results[0])
+def _store_updates(op, params, arrays, results, out):
+    updated, count = op.updated(params), op.n_returned(params)
+    outs = list(out) if isinstance(out, list | tuple) else [out] if out is not None else []
+    if out is not None and len(outs) != count:
+        raise MXNetError(f"{op.name}: out has {len(outs)} arrays for {count} weights")
+    for i, handle, result in zip(updated, outs, results, strict=False):
+        if handle is not arrays[i]:
+            _check_out(op, handle, result)
     with wide():
-        for name, result in zip(op.updates[1:], results[1:], strict=True):
+        for i, result in zip(updated[count:], results[count:], strict=True):
+            if arrays[i] is not None:
+                arrays[i]._store(convert(result, arrays[i]._stype))
+        for handle, result in zip(outs, results, strict=False):
+            handle._store(convert(result, handle._stype))
+    if out is not None:
+        return out
+    handles = [Handle._wrap(result) for result in results[:count]]
+    return handles[0] if len(handles) == 1 else handles
+
+
+def _store_aux(op, arrays, results, training: bool):
+    """Moves the state of an operator on, in training; the results that are the caller's."""
+    own = len(results) - len(op.aux)
+    if training:
+        for name, result in zip(op.aux, results[own:], strict=True):
             state = arrays[op.arrays.index(name)]
-            if state is not None:
-                state._store(convert(result, state._stype))
-        if out is None:
-            return Handle._wrap(results[0])
-        out._store(convert(results[0], out._stype))
-    return out
+            if state._path is None:
+                state._cell.store(result)  # a variable without gradient may change while recorded
+            else:
+                state._store(result)
+    return results[:own]
 
 
 def _deliver(op, plan, arrays, results, slots, out):
@@ -149,13 +170,13 @@ def _deliver(op, plan, arrays, results, slots, out):
         ctx = arrays[0]._ctx if arrays and arrays[0] is not None else None
         handles = [
             _new(stype, r, s, h, ctx)
-            for stype, r, s, h in zip(plan.out, results, slots, shared, strict=True)
+            for stype, r, s, h in zip(plan.out, results, slots, shared, strict=not op.aux)
         ]
         return handles[0] if len(handles) == 1 else handles
     outs = list(out) if isinstance(out, list | tuple) else [out]
     if len(outs) != len(results):
         raise MXNetError(f"{op.name}: out has {len(outs)} arrays for {len(results)} results")
-    for handle, result, slot, h in zip(outs, results, slots, shared, strict=True):
+    for handle, result, slot, h in zip(outs, results, slots, shared, strict=not op.aux):
         _check_out(op, handle, result)
         with wide():
             handle._store(convert(result, handle._stype), shared=h)

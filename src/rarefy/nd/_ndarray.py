@@ -1,10 +1,13 @@
 """The dense array, and what all arrays have in common."""
 
+import math
+from operator import index
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from rarefy import autograd
 from rarefy._ops.defs import OPERATORS
@@ -12,7 +15,7 @@ from rarefy._ops.defs.init import filled
 from rarefy._ops.defs.shape import reshaped
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import STYPES, SType, is_traced, stype_of, to_dense, zeros_of
-from rarefy.base import MXNetError
+from rarefy.base import MXNetError, NotSupportedForSparseNDArray
 from rarefy.context import Context, context_of
 from rarefy.nd import _arithmetic as arithmetic
 from rarefy.nd._fluent import Fluent
@@ -22,6 +25,7 @@ from rarefy.nd._index import (
     Elements,
     as_numpy_key,
     flat_start,
+    leading_rows,
     read_block,
     read_key,
     read_window,
@@ -68,7 +72,7 @@ class NDArray(Fluent, Handle, stype="default"):
     @property
     def size(self) -> int:
         """The number of elements."""
-        return int(np.prod(self.shape, dtype=object))
+        return math.prod(self.shape)
 
     @property
     def nbytes(self) -> int:
@@ -103,12 +107,18 @@ class NDArray(Fluent, Handle, stype="default"):
 
     def asnumpy(self) -> np.ndarray:
         """A NumPy array with a copy of the elements; waits for them."""
-        value = self._value
+        value = self._cell.value
         if is_traced(value):
             raise MXNetError(
                 "asnumpy() needs the elements, which are not known while a function is being compiled"
             )
-        return np.array(value)
+        if self._path is None:
+            return np.array(value)
+        if self.context.device_type == "gpu":  # only the part goes to the host
+            return np.array(self._value)
+        start, shape = self._path
+        whole = np.asarray(value).reshape(-1)  # no copy: the host's memory
+        return whole[start : start + math.prod(shape)].reshape(shape).copy()
 
     def asscalar(self) -> Any:
         """The only element, as a NumPy scalar.
@@ -127,8 +137,46 @@ class NDArray(Fluent, Handle, stype="default"):
         return self.asnumpy().tolist()
 
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
-        array = self.asnumpy()
-        return array if dtype is None else array.astype(dtype)
+        value = self._value
+        if copy or is_traced(value) or self.stype != "default":
+            array = self.asnumpy()
+        else:
+            self._cell.shared = True  # the memory that NumPy sees must not be donated
+            array = np.asarray(value)
+        return array if dtype is None else array.astype(dtype, copy=bool(copy))
+
+    def __dlpack__(self, **kwargs) -> Any:
+        self._cell.shared = True
+        return self._dense_value().__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._dense_value().__dlpack_device__()
+
+    def to_dlpack_for_read(self) -> Any:
+        """A DLPack capsule of the elements, not copied. They must not be written to.
+
+        Raises:
+          NotSupportedForSparseNDArray: the array is sparse.
+        """
+        return self.__dlpack__()
+
+    def to_dlpack_for_write(self) -> Any:
+        """A DLPack capsule of the elements that may be written to, until this array changes.
+
+        The elements are copied first, as other arrays may share them.
+
+        Raises:
+          NotSupportedForSparseNDArray: the array is sparse.
+        """
+        value = jnp.array(self._dense_value(), copy=True)
+        self._store(value, shared=True)
+        return value.__dlpack__()
+
+    def _dense_value(self) -> jax.Array:
+        value = self._value
+        if not isinstance(value, jax.Array):
+            raise NotSupportedForSparseNDArray(self.to_dlpack_for_read)
+        return value
 
     def wait_to_read(self) -> None:
         """Waits until the elements are computed."""
@@ -156,7 +204,7 @@ class NDArray(Fluent, Handle, stype="default"):
           MXNetError: the shapes differ.
         """
         if isinstance(other, Context):
-            return self._copy_to_context(other)
+            return self._in_context(other)
         if not isinstance(other, NDArray):
             raise TypeError(f"copyto does not support type {type(other)}")
         if other is self:
@@ -168,22 +216,30 @@ class NDArray(Fluent, Handle, stype="default"):
             raise MXNetError(f"copyto: shapes differ, {self.shape} and {other.shape}")
         if have != "default" and want == "default":
             with wide():
-                other._store(to_dense(self._value).astype(other._cell.value.dtype))
+                other._store(to_dense(self._value_for(other)).astype(other._cell.value.dtype))
         else:
             other._assign(self)
         return other
 
-    def _copy_to_context(self, context: Context) -> "NDArray":
-        if context == self.context:
-            return self.copy()
-        moved = self._wrap(jax.device_put(self._value, context.device))
-        moved._cell.shared = self._cell.shared = True
+    def _in_context(self, context: Context) -> "NDArray":
+        moved = self.copy() if context == self.context else self._wrap(self._put_on(context))
         moved._ctx = context
         return moved
 
+    def _put_on(self, context: Context) -> Any:
+        with wide():
+            return jax.tree.map(jnp.copy, jax.device_put(self._value, context.device))
+
     def as_in_context(self, context: Context) -> "NDArray":
-        """The array in a context: itself if it lives there, else a copy."""
-        return self if context == self.context else self._copy_to_context(context)
+        """The array in a context: itself if it lives there, else a copy.
+
+        Raises:
+          TypeError: `context` is none.
+          MXNetError: there is no such device.
+        """
+        if not isinstance(context, Context):
+            raise TypeError(f"copyto does not support type {type(context)}")
+        return self if context == self.context else self._in_context(context)
 
     as_in_ctx = to_device = as_in_context
 
@@ -253,6 +309,36 @@ class NDArray(Fluent, Handle, stype="default"):
         except ValueError as error:
             raise MXNetError(f"reshape: {error}") from error
 
+    def broadcast_to(self, shape) -> "NDArray":
+        """The array with its axes of size 1 repeated; see `nd.broadcast_to`.
+
+        Raises:
+          ValueError: the array does not fit.
+        """
+        sizes = (shape,) if isinstance(shape, int) else tuple(map(index, shape))
+        mine = (1,) * (len(sizes) - self.ndim) + self.shape
+        if len(mine) != len(sizes) or any(
+            n not in (1, m) and m for n, m in zip(mine, sizes, strict=True)
+        ):
+            raise ValueError(
+                f"operands could not be broadcast together with remapped shapes: {mine} and "
+                f"requested shape {sizes}"
+            )
+        source = self if mine == self.shape else self.reshape(mine)
+        return invoke(OPERATORS["broadcast_to"], (source,), {"shape": sizes})
+
+    def split_v2(self, indices_or_sections, axis: int = 0, squeeze_axis: bool = False) -> Any:
+        """The parts that the array is cut into along an axis; see `nd.split_v2`."""
+        axis = normalize_axis_index(axis, self.ndim)
+        params = {"indices": (), "axis": axis, "squeeze_axis": squeeze_axis, "sections": 0}
+        if isinstance(indices_or_sections, int | np.integer):
+            params["sections"] = int(indices_or_sections)
+            if params["sections"] < 1 or self.shape[axis] % params["sections"]:
+                raise ValueError("array split does not result in an equal division")
+        else:
+            params["indices"] = (0, *map(index, indices_or_sections))
+        return invoke(OPERATORS["_split_v2"], (self,), params)
+
     # autograd
 
     def attach_grad(self, grad_req: str = "write", stype: SType | None = None) -> None:
@@ -291,6 +377,17 @@ class NDArray(Fluent, Handle, stype="default"):
         alone._ctx = self._ctx
         return alone
 
+    @property
+    def _fresh_grad(self) -> bool:
+        """Whether `backward` has written the gradient since this was last set to False."""
+        leaf = self._slot and self._slot.leaf
+        return leaf is not None and leaf.fresh
+
+    @_fresh_grad.setter
+    def _fresh_grad(self, fresh: bool) -> None:
+        if self._slot is not None and self._slot.leaf is not None:
+            self._slot.leaf.fresh = bool(fresh)
+
     def _is_recorded(self) -> bool:
         return self._slot is not None and autograd.is_recording()
 
@@ -309,16 +406,63 @@ class NDArray(Fluent, Handle, stype="default"):
     def _write(self, base, path, value):
         return write_window(base, np.int64(path[0]), value)
 
+    def _at(self, idx: int) -> "NDArray":
+        """A view of one element of the first axis.
+
+        Raises:
+          IndexError, MXNetError: there is no such element.
+        """
+        n = self.shape[0]
+        if idx < -n:
+            raise IndexError(f"index {idx} is out of bounds for axis 0 with size {n}")
+        if idx >= n:
+            raise MXNetError(f"index {idx} is out of bounds for axis 0 with size {n}")
+        return self[idx]
+
+    def _slice(self, start: int, stop: int | None) -> "NDArray":
+        """A view of elements of the first axis.
+
+        Raises:
+          MXNetError: it would begin behind its end.
+        """
+        begin, end, _ = slice(start, stop).indices(self.shape[0])
+        if begin > end:
+            raise MXNetError(f"invalid slicing range [{begin}, {end})")
+        return self[begin:end]
+
+    def _full(self, value: float) -> "NDArray":
+        """Fills the array with a number."""
+        self[:] = value
+        return self
+
+    def _sync_copyfrom(self, source_array) -> None:
+        """Copies the elements of a NumPy array.
+
+        Raises:
+          TypeError: it is no array of numbers.
+          ValueError: it has another shape.
+        """
+        found = np.asarray(source_array)
+        if found.shape != self.shape:
+            raise ValueError(
+                f"Shape inconsistent: expected {self.shape} vs got {found.shape} for the source"
+            )
+        self[:] = found
+
     def __getitem__(self, key) -> Any:
         if isinstance(key, slice) and key == slice(None):
             return self
-        found = read_key(key, self.shape)
+        recorded, shape = self._is_recorded(), self.shape
+        rows = None if recorded else leading_rows(key, shape)
+        if rows is not None:
+            return self._view(*rows)
+        found = read_key(key, shape)
         if isinstance(found, Elements):
             return self._take(found)
-        start = None if self._is_recorded() else flat_start(found, self.shape)
+        start = None if recorded else flat_start(found, shape)
         if start is not None:
             return self._view(start, found.shape)
-        if self._is_recorded():
+        if recorded:
             return self._recorded_block(found)
         with wide():
             return self._wrap(read_block(self._value, found))
@@ -342,6 +486,12 @@ class NDArray(Fluent, Handle, stype="default"):
     def __setitem__(self, key, value) -> None:
         if isinstance(key, slice) and key == slice(None):
             self._assign(value)
+            return
+        rows = leading_rows(key, self.shape)
+        if rows is not None:
+            self._leave_record()
+            view = self._view(*rows)
+            view._store(self._as_block(value, view.shape))
             return
         found = read_key(key, self.shape)
         if isinstance(found, Elements):
@@ -379,7 +529,7 @@ class NDArray(Fluent, Handle, stype="default"):
                     f"a {value.stype} array cannot be assigned to a dense one; use copyto, or "
                     "tostype('default')"
                 )
-            given: Any = value._value
+            given: Any = value._value_for(self)
         else:
             given = _host_array(value, dtype)
         if given.shape != shape:
@@ -404,7 +554,7 @@ class NDArray(Fluent, Handle, stype="default"):
         """Replaces all elements: what `x[:] = value` and `copyto` do."""
         mine = self._value
         if isinstance(value, NDArray) and value.stype == "default":
-            given = value._value
+            given = value._value_for(self)
             if given.shape == mine.shape and given.dtype == mine.dtype:
                 whole = value._path is None
                 self._store(given, shared=whole)
@@ -425,7 +575,7 @@ class NDArray(Fluent, Handle, stype="default"):
             yield self[i]
 
     def __bool__(self) -> bool:
-        count = int(np.prod(self.shape, dtype=object))
+        count = math.prod(self.shape)
         if count == 0:
             return False
         if count > 1:
@@ -554,7 +704,7 @@ def _host_array(value: Any, dtype) -> Any:
         return value
     try:
         array = np.asarray(value)
-        if array.dtype == object:
+        if array.dtype.kind not in "biufV":
             raise ValueError
         return array.astype(dtype) if array.dtype != dtype else array
     except (ValueError, TypeError):

@@ -1,6 +1,6 @@
 """The sparse arrays: csr and row_sparse."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -23,6 +23,7 @@ class BaseSparseNDArray(NDArray):
     """What csr and row_sparse arrays have in common."""
 
     __slots__ = ()
+    _AUX: ClassVar[tuple[str, ...]] = ()
 
     def __repr__(self) -> str:
         sizes = "x".join(map(str, self.shape))
@@ -56,6 +57,28 @@ class BaseSparseNDArray(NDArray):
         """A copy of where they are stored, int64."""
         raise NotImplementedError
 
+    @property
+    def _num_aux(self) -> int:
+        """How many index arrays there are."""
+        return len(self._AUX)
+
+    @property
+    def _aux_types(self) -> list[type]:
+        """The dtypes of the index arrays."""
+        return [np.int64] * self._num_aux
+
+    def _aux_type(self, i: int) -> type:
+        """The dtype of one index array."""
+        return self._aux_types[i]
+
+    def _aux_data(self, i: int) -> NDArray:
+        """A copy of one index array: row pointers and columns, or row numbers."""
+        return getattr(self, self._AUX[i])
+
+    def _data(self) -> NDArray:
+        """A copy of the stored values."""
+        return self.data
+
     def _known(self) -> Any:
         value = self._value
         if is_traced(value):
@@ -67,7 +90,8 @@ class BaseSparseNDArray(NDArray):
 
     def _host_copy(self, array: np.ndarray, dtype: Any = None) -> NDArray:
         with wide():
-            return Handle._wrap(jnp.array(array, dtype=dtype or array.dtype, copy=True))
+            handle = Handle._wrap(jnp.array(array, dtype=dtype or array.dtype, copy=True))
+        return handle if self._ctx is None else handle.as_in_context(self._ctx)
 
     def asnumpy(self) -> np.ndarray:
         """A dense NumPy array with a copy of the elements; waits for them."""
@@ -85,6 +109,12 @@ class BaseSparseNDArray(NDArray):
     def reshape(self, *shape, **kwargs) -> NDArray:
         """Not available, as in MXNet; `nd.reshape` makes the array dense."""
         raise NotSupportedForSparseNDArray(self.reshape, None, *shape)
+
+    def _at(self, idx):
+        raise NotSupportedForSparseNDArray(self._at, "[idx]", idx)
+
+    def _slice(self, start, stop):
+        raise NotSupportedForSparseNDArray(self._slice, None, start, stop)
 
     def _view(self, offset, shape):
         raise NotSupportedForSparseNDArray(self._view, "idx", offset, shape)
@@ -106,18 +136,18 @@ class BaseSparseNDArray(NDArray):
                 raise TypeError(
                     f"copyto does not support destination NDArray stype {want} from {have}"
                 )
-            given: Any = value._value
+            given: Any = value._value_for(self)
         elif isinstance(value, arithmetic.NUMBERS):
             given = self._filled(value)
-        elif isinstance(value, np.ndarray | list | tuple):
+        elif isinstance(value, np.ndarray):
             with wide():
-                given = jnp.asarray(np.asarray(value).astype(mine.dtype))
+                given = jnp.asarray(value.astype(mine.dtype))
         else:
             raise TypeError(
                 f"cannot assign {value!r} of type {type(value)} to {type(self).__name__}"
             )
         if given.shape != mine.shape:
-            raise ValueError(f"an array of shape {given.shape} cannot be assigned to {mine.shape}")
+            raise MXNetError(f"an array of shape {given.shape} cannot be assigned to {mine.shape}")
         with wide():
             if given.dtype != mine.dtype:
                 given = given.astype(mine.dtype)
@@ -182,6 +212,7 @@ class CSRNDArray(BaseSparseNDArray, stype="csr"):
     """
 
     __slots__ = ()
+    _AUX = ("indptr", "indices")
 
     @property
     def indices(self) -> NDArray:
@@ -254,6 +285,7 @@ class RowSparseNDArray(BaseSparseNDArray, stype="row_sparse"):
     """
 
     __slots__ = ()
+    _AUX = ("indices",)
 
     @property
     def indices(self) -> NDArray:

@@ -4,8 +4,9 @@ from typing import Any
 
 from rarefy._ops.defs import OPERATORS
 from rarefy._ops.render import normal as _normal
+from rarefy._ops.render import render as _render
 from rarefy.context import Context
-from rarefy.nd._create import as_shape, at
+from rarefy.nd._create import as_shape, full, placed
 from rarefy.nd._invoke import invoke
 from rarefy.nd._ndarray import NDArray
 
@@ -16,34 +17,27 @@ def _drawn(name: str, shape: Any, dtype: Any, ctx: Context | None, out: Any, **p
     dtype = dtype or (out.dtype if out is not None else "float32")
     params |= {"shape": as_shape(1 if shape is None else shape), "dtype": _normal("dtype", dtype)}
     drawn = invoke(OPERATORS[name], (), params, out)
-    return drawn if out is not None or ctx is None else at(ctx, drawn._value)
+    return placed(drawn, ctx, out)
 
 
-def _spread(name: str, scales, shape: Any, dtype: Any, ctx: Context | None, out: Any) -> NDArray:
-    """Draws with parameters that are arrays: a standard draw for each, scaled by `scales`."""
-    first = next(s for s in scales.values() if isinstance(s, NDArray))
-    extra = () if shape is None else as_shape(shape)
-    whole = (*first.shape, *extra)
-    standard = _drawn(name, whole, dtype or first.dtype, ctx, None, **_STANDARD[name])
-
-    def aligned(p):
-        if not isinstance(p, NDArray):
-            return p
-        return p.reshape((*p.shape, *(1,) * len(extra)))
-
-    low, high = (aligned(p) for p in scales.values())
-    span = high - low if name == "_random_uniform" else high
-    result = standard * span + low
-    if out is not None:
-        out[:] = result
-        return out
-    return result
-
-
-_STANDARD = {
-    "_random_uniform": {"low": 0.0, "high": 1.0},
-    "_random_normal": {"loc": 0.0, "scale": 1.0},
-}
+def _of(name: str, given: dict[str, Any], shape, dtype, ctx, out) -> NDArray:
+    """Draws from one distribution, or where a parameter is an array, from one for each element."""
+    arrays = [p for p in given.values() if isinstance(p, NDArray)]
+    if not arrays:
+        return _drawn(
+            f"_random_{name}", shape, dtype, ctx, out, **{n: float(p) for n, p in given.items()}
+        )
+    first = arrays[0]
+    every = [
+        p if isinstance(p, NDArray) else full(first.shape, p, dtype=first.dtype)
+        for p in given.values()
+    ]
+    dtype = dtype or (out.dtype if out is not None else None)
+    params = {
+        "shape": () if shape is None else as_shape(shape),
+        "dtype": dtype and _normal("dtype", dtype),
+    }
+    return invoke(OPERATORS[f"_sample_{name}"], every, params, out)
 
 
 def uniform(
@@ -59,9 +53,7 @@ def uniform(
       out: an array to fill.
       **kwargs: accepted for MXNet's sake.
     """
-    if isinstance(low, NDArray) or isinstance(high, NDArray):
-        return _spread("_random_uniform", {"low": low, "high": high}, shape, dtype, ctx, out)
-    return _drawn("_random_uniform", shape, dtype, ctx, out, low=float(low), high=float(high))
+    return _of("uniform", {"low": low, "high": high}, shape, dtype, ctx, out)
 
 
 def normal(
@@ -78,9 +70,7 @@ def normal(
       out: an array to fill.
       **kwargs: accepted for MXNet's sake.
     """
-    if isinstance(loc, NDArray) or isinstance(scale, NDArray):
-        return _spread("_random_normal", {"loc": loc, "scale": scale}, shape, dtype, ctx, out)
-    return _drawn("_random_normal", shape, dtype, ctx, out, loc=float(loc), scale=float(scale))
+    return _of("normal", {"loc": loc, "scale": scale}, shape, dtype, ctx, out)
 
 
 def randn(*shape, loc=0.0, scale=1.0, dtype=None, ctx=None, **kwargs) -> NDArray:
@@ -96,17 +86,30 @@ def randint(low, high, shape=None, dtype=None, ctx=None, out=None, **kwargs) -> 
 
 def exponential(scale=1, shape=None, dtype=None, ctx=None, out=None, **kwargs) -> NDArray:
     """Draws from the exponential distribution of mean `scale`."""
-    return _drawn("_random_exponential", shape, dtype, ctx, out, lam=1.0 / float(scale))
+    return _of("exponential", {"lam": 1.0 / scale}, shape, dtype, ctx, out)
 
 
 def gamma(alpha=1, beta=1, shape=None, dtype=None, ctx=None, out=None, **kwargs) -> NDArray:
     """Draws from the gamma distribution of shape `alpha` and scale `beta`."""
-    return _drawn("_random_gamma", shape, dtype, ctx, out, alpha=float(alpha), beta=float(beta))
+    return _of("gamma", {"alpha": alpha, "beta": beta}, shape, dtype, ctx, out)
 
 
 def poisson(lam=1, shape=None, dtype=None, ctx=None, out=None, **kwargs) -> NDArray:
     """Draws from the Poisson distribution of mean `lam`."""
-    return _drawn("_random_poisson", shape, dtype, ctx, out, lam=float(lam))
+    return _of("poisson", {"lam": lam}, shape, dtype, ctx, out)
+
+
+def negative_binomial(k=1, p=1, shape=None, dtype=None, ctx=None, out=None, **kwargs) -> NDArray:
+    """Draws how many failures come before the k-th success, each of probability `p`."""
+    return _of("negative_binomial", {"k": k, "p": p}, shape, dtype, ctx, out)
+
+
+def generalized_negative_binomial(
+    mu=1, alpha=1, shape=None, dtype=None, ctx=None, out=None, **kwargs
+) -> NDArray:
+    """Draws from the negative binomial distribution of mean `mu` and variance `mu + alpha mu^2`."""
+    given = {"mu": mu, "alpha": alpha}
+    return _of("generalized_negative_binomial", given, shape, dtype, ctx, out)
 
 
 def multinomial(data, shape=None, get_prob=False, out=None, dtype="int32", **kwargs) -> NDArray:
@@ -122,3 +125,14 @@ def multinomial(data, shape=None, get_prob=False, out=None, dtype="int32", **kwa
 def shuffle(data, **kwargs) -> NDArray:
     """Permutes the rows of an array at random."""
     return invoke(OPERATORS["_shuffle"], (data,), {}, kwargs.get("out"))
+
+
+def _add_likes() -> None:
+    """The functions that draw an array like another: `uniform_like(x, low=0, high=1)`."""
+    for name, op in OPERATORS.items():
+        if name.startswith("_random_") and name.endswith("_like"):
+            public = name.removeprefix("_random_")
+            globals()[public] = _render(op, public, invoke, module="rarefy.nd.random")
+
+
+_add_likes()

@@ -42,12 +42,56 @@ def FullyConnected(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def LinearRegressionOutput(
+    data: NDArray,
+    label: NDArray,
+    grad_scale: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def LogisticRegressionOutput(
+    data: NDArray,
+    label: NDArray,
+    grad_scale: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def MAERegressionOutput(
+    data: NDArray,
+    label: NDArray,
+    grad_scale: float = 1.0,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _Div(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _Minus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _Mul(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _Plus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _add(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _copy(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _div(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _grad_add(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _minus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _mul(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _np_negative(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _plus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def _sparse_adagrad_update(
+    weight: NDArray,
+    grad: NDArray,
+    history: NDArray,
+    lr: float,
+    epsilon: float = 1e-07,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def _sparse_retain(
     data: NDArray,
     indices: NDArray,
@@ -55,6 +99,7 @@ def _sparse_retain(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def _sub(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def abs(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def adagrad_update(
     weight: NDArray,
@@ -147,6 +192,7 @@ def dot(
     name: Any = None,
 ) -> NDArray: ...
 def elemwise_add(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def elemwise_div(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def elemwise_mul(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def elemwise_sub(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def erf(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
@@ -162,6 +208,25 @@ def factorization_machine(
 ) -> NDArray: ...
 def fix(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def floor(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def ftml_update(
+    weight: NDArray,
+    grad: NDArray,
+    d: NDArray,
+    v: NDArray,
+    z: NDArray,
+    lr: float,
+    beta1: float = 0.6,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    t: float = ...,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_grad: float = -1.0,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def ftrl_update(
     weight: NDArray,
     grad: NDArray,
@@ -180,6 +245,7 @@ def ftrl_update(
 ) -> NDArray: ...
 def gamma(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def gammaln(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def gs_retain(data: NDArray, indices: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def identity(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def log(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def log10(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
@@ -232,6 +298,63 @@ def min_axis(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def mp_nag_mom_update(
+    weight: NDArray,
+    grad: NDArray,
+    mom: NDArray,
+    weight32: NDArray,
+    lr: float,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def mp_sgd_mom_update(
+    weight: NDArray,
+    grad: NDArray,
+    mom: NDArray,
+    weight32: NDArray,
+    lr: float,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def mp_sgd_update(
+    weight: NDArray,
+    grad: NDArray,
+    weight32: NDArray,
+    lr: float,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = True,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def nag_mom_update(
+    weight: NDArray,
+    grad: NDArray,
+    mom: NDArray,
+    lr: float,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def negative(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def norm(
     data: NDArray,
@@ -250,6 +373,41 @@ def reciprocal(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: 
 def relu(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def retain(data: NDArray, indices: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def rint(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def rmsprop_update(
+    weight: NDArray,
+    grad: NDArray,
+    n: NDArray,
+    lr: float,
+    gamma1: float = 0.95,
+    epsilon: float = 1e-08,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    clip_weights: float = -1.0,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def rmspropalex_update(
+    weight: NDArray,
+    grad: NDArray,
+    n: NDArray,
+    g: NDArray,
+    delta: NDArray,
+    lr: float,
+    gamma1: float = 0.95,
+    gamma2: float = 0.9,
+    epsilon: float = 1e-08,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    clip_weights: float = -1.0,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def round(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def rsqrt(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def sgd_mom_update(
@@ -280,6 +438,33 @@ def sgd_update(
 ) -> NDArray: ...
 def sigmoid(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def sign(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def signsgd_update(
+    weight: NDArray,
+    grad: NDArray,
+    lr: float,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def signum_update(
+    weight: NDArray,
+    grad: NDArray,
+    mom: NDArray,
+    lr: float,
+    momentum: float = 0.0,
+    wd: float = 0.0,
+    rescale_grad: float = 1.0,
+    clip_gradient: float = -1.0,
+    wd_lh: float = 0.0,
+    lazy_update: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def sin(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def sinh(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def slice(

@@ -14,6 +14,7 @@ from rarefy._ops.precision import wide
 from rarefy._ops.storage import SType, Value, stype_of
 from rarefy.nd._handle import Handle
 from rarefy.nd._invoke import invoke
+from rarefy.optimizer._fused import FusedUpdate, are_apart, can_fuse
 from rarefy.sparse import BCOO
 from rarefy.sparse._check import is_concrete
 from rarefy.sparse._row_sparse import row_sparse, row_sparse_rows
@@ -52,6 +53,8 @@ class Optimizer:
     Attributes:
       num_update: the largest number of updates that any parameter has had.
       lr_mult, wd_mult: factors on learning rate and weight decay, by name or index.
+      aggregate_num: how many parameters `Updater` hands to an `update` of one's own at once, as
+        lists; 0: one after the other, not as lists. What the optimizers here update is not affected.
     """
 
     opt_registry: ClassVar[dict[str, type["Optimizer"]]] = {}
@@ -85,10 +88,13 @@ class Optimizer:
         self.multi_precision = multi_precision
         self.begin_num_update = begin_num_update
         self.num_update = begin_num_update
-        self._index_update_count: dict[Any, int] = {}
+        self.aggregate_num = 0
+        self._all_index_update_counts: dict[Any, dict[Any, int]] = {0: {}}
+        self._index_update_count = self._all_index_update_counts[0]
         self.idx2name = dict(param_idx2name or {})
         self.param_dict = dict(param_dict or {})
         self.sym_info = (sym.attr_dict(), sym.list_arguments()) if sym is not None else ()
+        self._fused: dict[bool, FusedUpdate] = {}
         self.lr_mult: dict[Any, float] = {}
         self.wd_mult: dict[Any, float] = {}
         self.set_lr_mult({})
@@ -162,13 +168,30 @@ class Optimizer:
             if attribute in attributes.get(name, {})
         }
 
+    def set_lr_scale(self, args_lrscale: Any) -> None:
+        """Not there any more.
+
+        Raises:
+          DeprecationWarning: always.
+        """
+        raise DeprecationWarning("set_lr_scale is gone; use set_lr_mult")
+
+    def _get_lrs(self, indices: Sequence[Any]) -> list[float]:
+        """The learning rate of each parameter now."""
+        lr = self.learning_rate
+        return [self._factor(i, "lr_mult", self.lr_mult) * lr for i in indices]
+
     def _get_lr(self, index: Any) -> float:
         """The learning rate of a parameter now."""
-        return self._factor(index, "lr_mult", self.lr_mult) * self.learning_rate
+        return self._get_lrs([index])[0]
+
+    def _get_wds(self, indices: Sequence[Any]) -> list[float]:
+        """The weight decay of each parameter."""
+        return [self._factor(i, "wd_mult", self.wd_mult) * self.wd for i in indices]
 
     def _get_wd(self, index: Any) -> float:
         """The weight decay of a parameter."""
-        return self._factor(index, "wd_mult", self.wd_mult) * self.wd
+        return self._get_wds([index])[0]
 
     def _factor(self, index: Any, attribute: str, factors: Mapping[Any, float]) -> float:
         if index in self.param_dict:
@@ -177,6 +200,10 @@ class Optimizer:
             return factors[index]
         return factors.get(self.idx2name.get(index), 1.0)
 
+    def _set_current_context(self, device_id: Any) -> None:
+        """Chooses the device whose updates are counted from now on."""
+        self._index_update_count = self._all_index_update_counts.setdefault(device_id, {})
+
     def _update_count(self, index: Any) -> None:
         """Counts an update of a parameter, or of each of a list."""
         for i in index if isinstance(index, list | tuple) else (index,):
@@ -184,6 +211,15 @@ class Optimizer:
             self.num_update = max(self.num_update, self._index_update_count[i])
 
     # Updates.
+
+    @property
+    def updates_itself(self) -> bool:
+        """Whether the class has an `update` of its own, as in MXNet, in place of an `apply`."""
+        own = type(self)
+        return (own.update, own.update_multi_precision) != (
+            Optimizer.update,
+            Optimizer.update_multi_precision,
+        )
 
     def create_state(self, index: Any, weight: Handle) -> State:
         """Makes the state of a parameter: None, an array or a tuple of arrays. None here."""
@@ -251,9 +287,17 @@ class Optimizer:
           ValueError: a row_sparse weight does not store a row that the gradient has.
         """
         if isinstance(index, list | tuple):
-            for one in zip(index, weight, grad, state, strict=True):
-                self.update(*one)
+            if not self.updates_itself:
+                self._update_all(index, weight, grad, state, multi_precision=False)
+            else:
+                for one in zip(index, weight, grad, state, strict=True):
+                    self.update(*one)
             return
+        self._check_update(index, weight, grad)
+        self.apply(index, weight, grad, state, self.hyper(index))
+
+    def _check_update(self, index: Any, weight: Any, grad: Any) -> None:
+        """Refuses arrays that no optimizer takes."""
         stypes = stype_of(weight._value), stype_of(grad._value)
         if "csr" in stypes:
             raise TypeError(
@@ -262,13 +306,35 @@ class Optimizer:
             )
         if stypes[0] == "row_sparse":
             _check_rows_stored(index, weight._value, grad._value)
-        self.apply(index, weight, grad, state, self.hyper(index))
+
+    def _update_all(
+        self, indices: Any, weights: Any, grads: Any, states: Any, *, multi_precision: bool
+    ) -> None:
+        """Updates several parameters: default ones in one program, the rest one by one."""
+        update = self.update_multi_precision if multi_precision else self.update
+        rest = []
+        together = []
+        for one in zip(indices, weights, grads, states, strict=True):
+            (together if can_fuse(*one) else rest).append(one)
+        if len(together) == 1 or not are_apart(together):
+            together, rest = [], [*together, *rest]
+        if together:
+            hyper = [self.hyper(index) for index, *_ in together]
+            apply = self.apply_multi_precision if multi_precision else self.apply
+            self._fused.setdefault(multi_precision, FusedUpdate())(apply, together, hyper)
+        for one in rest:
+            update(*one)
 
     def update_multi_precision(self, index: Any, weight: Any, grad: Any, state: State) -> None:
         """Updates a parameter, through the float32 copy in its state where there is one."""
         if isinstance(index, list | tuple):
-            for one in zip(index, weight, grad, state, strict=True):
-                self.update_multi_precision(*one)
+            if not self.updates_itself:
+                self._update_all(index, weight, grad, state, multi_precision=True)
+            elif self.aggregate_num > 0 and not any(map(self._is_narrow, weight)):
+                self.update(index, weight, grad, state)
+            else:
+                for one in zip(index, weight, grad, state, strict=True):
+                    self.update_multi_precision(*one)
             return
         if not self._is_narrow(weight):
             self.update(index, weight, grad, state)
@@ -337,6 +403,16 @@ class Optimizer:
         self.begin_num_update = saved["begin_num_update"]
         self.num_update = saved["num_update"]
         self._index_update_count = dict(saved["update_counts"])
+        self._all_index_update_counts = {0: self._index_update_count}
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {k: v for k, v in self.__dict__.items() if k not in ("param_dict", "_fused")}
+        return kept
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.param_dict = {}
+        self._fused = {}
 
 
 def _set_base_lr(scheduler: Any, learning_rate: float) -> None:
@@ -366,19 +442,21 @@ def run_update(
     invoke(op, [weight, grad, *states], {**hyper, "lazy_update": lazy_update}, out=weight)
 
 
-def zeros_like(weight: Handle, stype: SType) -> Handle:
-    """A state of zeros of the weight's shape and dtype.
+def zeros_like(weight: Handle, stype: SType, shape: tuple[int, ...] | None = None) -> Handle:
+    """A state of zeros of the weight's dtype, and of its shape unless another one is given.
 
     A row_sparse one stores no rows yet, but has as many slots as the weight, so that its first
     update, which fills them, replaces it in place like every later one.
     """
     value = weight._value
+    shape = value.shape if shape is None else shape
     with wide():
         if stype == "row_sparse":
             assert isinstance(value, BCOO)
             rows = jnp.full(value.nse, value.shape[0], value.indices.dtype)
-            return Handle._wrap(row_sparse(jnp.zeros_like(value.data), rows, value.shape))
-        return Handle._wrap(jnp.zeros(value.shape, value.dtype))
+            data = jnp.zeros((value.nse, *shape[1:]), value.dtype)
+            return Handle._wrap(row_sparse(data, rows, shape))
+        return Handle._wrap(jnp.zeros(shape, value.dtype))
 
 
 def _wrap_copy(weight: Handle, dtype: Any) -> Handle:

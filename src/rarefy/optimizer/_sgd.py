@@ -1,5 +1,6 @@
 """Stochastic gradient descent, with momentum."""
 
+import os
 from typing import Any
 
 from rarefy._ops.defs.optimizer_update import sgd_mom_update, sgd_update
@@ -31,6 +32,7 @@ class SGD(Optimizer):
     def __init__(self, momentum: float = 0.0, lazy_update: bool = True, **kwargs: Any):
         super().__init__(**kwargs)
         self.momentum = momentum
+        self.aggregate_num = int(os.getenv("MXNET_OPTIMIZER_AGGREGATION_SIZE", "4"))
         self.lazy_update = lazy_update
 
     def create_state(self, index: Any, weight: Handle) -> State:
@@ -54,3 +56,8 @@ class SGD(Optimizer):
 
     def _split(self, state: State) -> tuple[Handle, State]:
         return state[1], state[0]
+
+
+@register
+class ccSGD(SGD):
+    """`SGD` under an older name."""

@@ -12,10 +12,12 @@ from safetensors.numpy import load, save
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import stype_of
 from rarefy.nd._handle import Handle
+from rarefy.optimizer._mxnet_states import load_pickled_states
 from rarefy.sparse import BCOO
 from rarefy.sparse._row_sparse import row_sparse, row_sparse_rows
 
 FORMAT = "rarefy optimizer states 1"
+PICKLE = b"\x80"  # what every pickle begins with
 
 
 def dump_states(states: Mapping[Any, Any], optimizer: Mapping[str, Any] | None) -> bytes:
@@ -36,11 +38,16 @@ def dump_states(states: Mapping[Any, Any], optimizer: Mapping[str, Any] | None) 
 
 
 def load_states(data: bytes) -> tuple[dict[Any, Any], dict[str, Any] | None]:
-    """Reads what `dump_states` wrote: the states, and the optimizer's own state or None.
+    """Reads what `dump_states` wrote, or MXNet: the states, and the optimizer's own state or None.
 
     Raises:
       ValueError: the bytes are something else.
     """
+    if data[:1] == PICKLE and _is_no_safetensors(data):
+        try:
+            return load_pickled_states(data)
+        except Exception as error:
+            raise ValueError(f"this pickle holds no optimizer states: {error}") from error
     try:
         arrays = load(data)
         header = json.loads(arrays["header"].tobytes())
@@ -51,6 +58,14 @@ def load_states(data: bytes) -> tuple[dict[Any, Any], dict[str, Any] | None]:
         raise ValueError(f"optimizer states of format {header['format']!r}; expected {FORMAT!r}")
     states = {index: _restore(entry, arrays) for index, entry in header["states"]}
     return states, header["optimizer"]
+
+
+def _is_no_safetensors(data: bytes) -> bool:
+    try:
+        load(data)
+    except Exception:
+        return True
+    return False
 
 
 def _describe(state: Any, arrays: dict[str, np.ndarray]) -> Any:

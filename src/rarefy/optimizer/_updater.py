@@ -2,6 +2,9 @@
 
 from typing import Any
 
+import numpy as np
+
+from rarefy.nd._ndarray import NDArray
 from rarefy.optimizer._optimizer import Optimizer, State
 from rarefy.optimizer._states import dump_states, load_states
 
@@ -16,33 +19,55 @@ class Updater:
     Attributes:
       states: the state of each parameter by index.
       states_synced: whether the state of an index is in use; kept for MXNet programs.
+      aggregate_updates: whether an optimizer with an `update` of its own gets lists of parameters.
     """
 
     def __init__(self, optimizer: Optimizer):
         self.optimizer = optimizer
         self.states: dict[Any, State] = {}
         self.states_synced: dict[Any, bool] = {}
-        self.aggregate_updates = False
+        self.aggregate_updates = optimizer.aggregate_num > 0
 
     def __call__(self, index: Any, grad: Any, weight: Any) -> None:
         """Updates a parameter in place.
 
         Args:
-          index: the parameter, or a list of them; then the others are lists too.
+          index: the parameter, or a list of them; then the others are lists too. Default parameters
+            of a list are updated by one program, where the optimizer has no `update` of its own.
           grad: its gradient.
           weight: its array.
         """
-        if isinstance(index, list | tuple):
-            for one in zip(index, grad, weight, strict=True):
-                self(*one)
+        several = isinstance(index, list | tuple)
+        items = list(zip(index, grad, weight, strict=True)) if several else [(index, grad, weight)]
+        items = [(i.decode() if isinstance(i, bytes) else i, g, w) for i, g, w in items]
+        for i, _, w in items:
+            if i not in self.states:
+                self.states[i] = self.optimizer.create_state_multi_precision(i, w)
+            self.states_synced[i] = True
+        optimizer = self.optimizer
+        if items:  # copies of a parameter on several devices are counted apart
+            optimizer._set_current_context(items[0][2].context.device_id)
+        if optimizer.updates_itself and self.aggregate_updates:
+            groups = _of_one_dtype(items, max(1, optimizer.aggregate_num))
+        elif several and not optimizer.updates_itself:
+            groups = [items] if items else []
+        else:
+            for i, g, w in items:
+                optimizer.update_multi_precision(i, w, g, self.states[i])
             return
-        if index not in self.states:
-            self.states[index] = self.optimizer.create_state_multi_precision(index, weight)
-        self.states_synced[index] = True
-        self.optimizer.update_multi_precision(index, weight, grad, self.states[index])
+        for group in groups:
+            indices, grads, weights = map(list, zip(*group, strict=True))
+            states = [self.states[i] for i in indices]
+            optimizer.update_multi_precision(indices, weights, grads, states)
+
+    def sync_state_context(self, state: State, context: Any) -> State:
+        """The state with its arrays on a device."""
+        if isinstance(state, list | tuple):
+            return type(state)(self.sync_state_context(part, context) for part in state)
+        return state.as_in_context(context) if isinstance(state, NDArray) else state
 
     def get_states(self, dump_optimizer: bool = False) -> bytes:
-        """The states as bytes, for `set_states`.
+        """The states as bytes, for `set_states`: arrays in safetensors form, nothing that runs.
 
         Args:
           dump_optimizer: whether the optimizer's counts and learning rate go with them.
@@ -51,7 +76,10 @@ class Updater:
         return dump_states(self.states, own)
 
     def set_states(self, states: bytes) -> None:
-        """Takes over what `get_states` returned.
+        """Takes over what `get_states` returned, here or in MXNet.
+
+        What MXNet pickled is read without running anything. Of its optimizer the counts and the
+        learning rate are taken over, as of one saved here.
 
         Raises:
           ValueError: the bytes are no states, or belong to another kind of optimizer.
@@ -65,3 +93,11 @@ class Updater:
 def get_updater(optimizer: Optimizer) -> Updater:
     """An `Updater` of the optimizer."""
     return Updater(optimizer)
+
+
+def _of_one_dtype(items: list[Any], size: int) -> list[list[Any]]:
+    """Lists of at most `size` parameters, each of weights of one dtype."""
+    by_dtype: dict[Any, list[Any]] = {}
+    for item in items:
+        by_dtype.setdefault(np.dtype(item[2].dtype), []).append(item)
+    return [each[i : i + size] for each in by_dtype.values() for i in range(0, len(each), size)]

@@ -28,6 +28,10 @@ class JAXSparse(abc.ABC):
     data: jax.Array
     shape: tuple[int, ...]
 
+    def __init__(self, args: Sequence[Any], *, shape: Sequence[int]) -> None:
+        del args  # what the buffers are called is up to the layout
+        self.shape = tuple(shape)
+
     @property
     @abc.abstractmethod
     def nse(self) -> int:

@@ -140,6 +140,8 @@ class BCOO(JAXSparse):
 
     @classmethod
     def tree_unflatten(cls, aux: dict[str, Any], children: Sequence[Any]) -> "BCOO":
+        if aux.keys() != {"shape", "indices_sorted", "unique_indices"}:
+            raise ValueError(f"BCOO.tree_unflatten: invalid aux_data={aux!r}")
         data, indices = children
         self = cls._trusted(data, indices, **aux)
         if hasattr(data, "ndim") and hasattr(indices, "ndim") and indices.ndim >= 2:
@@ -236,13 +238,13 @@ class BCOO(JAXSparse):
         Args:
           mat: dense, `(*batch, *sparse, *dense)`.
           nse: number of slots in each batch; None: as many as needed, which must be known now.
+            Cells beyond them are left out.
           index_dtype: integer type of the indices.
           n_dense: how many trailing dimensions to store whole.
           n_batch: how many leading dimensions are batch dimensions.
 
         Raises:
-          ValueError: the dimensions do not add up, or `nse` is too small for a concrete `mat`.
-            Where `mat` is traced the cells beyond `nse` are left out.
+          ValueError: the dimensions do not add up.
           jax.errors.ConcretizationTypeError: `nse` is None under `jit`.
         """
         mat = mat if isinstance(mat, jax.Array | np.ndarray) else jnp.asarray(mat)
@@ -361,10 +363,11 @@ class BCOO(JAXSparse):
 
         Args:
           nse: slots of the result in each batch; None: as many as needed, which must be known now.
+            Cells beyond them are left out.
           remove_zeros: whether entries of value zero are dropped (before adding up).
 
         Raises:
-          ValueError: `nse` is None under `jit`, or too small where that can be known now.
+          ValueError: `nse` is None under `jit`.
         """
         data, indices = _layout.sum_duplicates(
             "bcoo_sum_duplicates",

@@ -12,7 +12,7 @@ from jax import numpy as jnp
 
 from rarefy.sparse import _entries
 from rarefy.sparse._bcoo import BCOO
-from rarefy.sparse._index import as_kernel_index, in_range, index_dtype_for
+from rarefy.sparse._index import along_last, as_kernel_index, in_range, index_dtype_for
 
 Shape = tuple[int, ...]
 
@@ -101,13 +101,12 @@ def _spatial(mat: Any) -> tuple[jax.Array, jax.Array]:
 def _convolve(lhs_data, lhs_indices, rhs_data, rhs_indices, *, shapes, before):
     lhs_shape, rhs_shape, out = (s[2:] for s in shapes)
     lhs_indices, rhs_indices = as_kernel_index(lhs_indices, rhs_indices)
-    dtype = lhs_indices.dtype
     real = in_range(lhs_indices, lhs_shape)[:, None] & in_range(rhs_indices, rhs_shape)[None, :]
     # Cell i of the result is the sum over the kernel's cells j of lhs[i + j - before] * rhs[j].
-    places = lhs_indices[:, None] + np.asarray(before, dtype) - rhs_indices[None, :]
+    places = lhs_indices[:, None] - (rhs_indices - along_last(before, rhs_indices))[None, :]
     real &= in_range(places, out)
     data = jnp.where(real, lhs_data[:, None] * rhs_data[None, :], 0).reshape(-1)
-    places = jnp.where(real[..., None], places, np.asarray(out, dtype)).reshape(-1, len(out))
+    places = jnp.where(real[..., None], places, along_last(out, places)).reshape(-1, len(out))
     cells = math.prod(out)
     if data.shape[0] > cells:
         data, places, _ = _entries.sum_duplicates(

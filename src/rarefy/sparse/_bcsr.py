@@ -11,7 +11,7 @@ from jax import numpy as jnp
 from rarefy.sparse import _dot, _fill, _layout, _operators, _rows, _slicing, _torch
 from rarefy.sparse._base import JAXSparse
 from rarefy.sparse._bcoo import BCOO
-from rarefy.sparse._check import as_data, as_indices, as_shape, check_bcsr
+from rarefy.sparse._check import as_data, as_indices, as_shape, check_bcsr, is_concrete
 from rarefy.sparse._index import index_dtype_for
 from rarefy.sparse._info import SparseInfo
 from rarefy.sparse._vmap import register
@@ -49,6 +49,8 @@ class BCSR(JAXSparse):
     shape: Shape
     indices_sorted: bool
     unique_indices: bool
+    # What this was made of as its transpose; as a hint it does not pass through a pytree.
+    _source: "BCSR | None" = None
 
     def __init__(
         self,
@@ -112,6 +114,30 @@ class BCSR(JAXSparse):
     def _info(self) -> SparseInfo:
         return SparseInfo(self.shape, self.indices_sorted, self.unique_indices)
 
+    @classmethod
+    def _transposed(cls, source: "BCSR") -> "BCSR":
+        """The transpose of a matrix, which keeps in mind what it is of: products with a dense array
+        read that. Its own buffers are made when something looks at them, or at once under a trace,
+        which drops what is not used."""
+        self = object.__new__(cls)
+        self.shape, self._source = source.shape[::-1], source
+        self.indices_sorted, self.unique_indices = True, source.unique_indices
+        if not all(is_concrete(b) for b in source._bufs):
+            self._make_buffers()
+        return self
+
+    def _make_buffers(self) -> None:
+        buffers = _rows.transpose(*self._source._bufs, shape=self._source.shape)
+        self.data, self.indices, self.indptr = buffers
+
+    def __getattr__(self, name: str) -> Any:
+        # Asked only for what is not there: the buffers of a transpose that nothing looked at.
+        if name in ("data", "indices", "indptr") and self.__dict__.get("_source") is not None:
+            with jax.ensure_compile_time_eval():
+                self._make_buffers()
+            return self.__dict__[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
     def _with_data(self, data: Any) -> "BCSR":
         return self._with_buffers(data, self.indices, self.indptr)
 
@@ -131,6 +157,8 @@ class BCSR(JAXSparse):
 
     @classmethod
     def tree_unflatten(cls, aux: dict[str, Any], children: Sequence[Any]) -> "BCSR":
+        if aux.keys() != {"shape", "indices_sorted", "unique_indices"}:
+            raise ValueError(f"BCSR.tree_unflatten: invalid aux_data={aux!r}")
         data, indices, indptr = children
         self = cls._trusted(data, indices, indptr, **aux)
         if hasattr(data, "ndim") and hasattr(indices, "ndim") and indices.ndim >= 1:
@@ -216,13 +244,13 @@ class BCSR(JAXSparse):
         Args:
           mat: dense, `(*batch, m, n, *dense)`.
           nse: number of slots in each batch; None: as many as needed, which must be known now.
+            Cells beyond them are left out.
           index_dtype: integer type of indices and indptr.
           n_dense: how many trailing dimensions to store whole.
           n_batch: how many leading dimensions are batch dimensions.
 
         Raises:
-          ValueError: the dimensions do not add up, or `nse` is too small for a concrete `mat`.
-            Where `mat` is traced the cells beyond `nse` are left out.
+          ValueError: the dimensions do not add up.
           jax.errors.ConcretizationTypeError: `nse` is None under `jit`.
         """
         mat = mat if isinstance(mat, jax.Array | np.ndarray) else jnp.asarray(mat)
@@ -232,7 +260,7 @@ class BCSR(JAXSparse):
                 f"n_dense={n_dense} does not leave two sparse dimensions"
             )
         data, indices = _layout.fromdense("BCSR", mat, nse, index_dtype, n_batch, n_dense)
-        indices, indptr = _rows.compress(indices, n_rows=mat.shape[n_batch])
+        indices, indptr = _rows.compress(indices, shape=mat.shape)
         return cls._trusted(data, indices, indptr, mat.shape, True, True)
 
     @classmethod
@@ -320,7 +348,7 @@ class BCSR(JAXSparse):
                 f"n_sparse={arr.n_sparse}; use update_layout first"
             )
         arr = arr if arr.indices_sorted else arr.sort_indices()
-        indices, indptr = _rows.compress(arr.indices, n_rows=arr.shape[arr.n_batch])
+        indices, indptr = _rows.compress(arr.indices, shape=arr.shape)
         return cls._trusted(arr.data, indices, indptr, arr.shape, True, arr.unique_indices)
 
     def to_bcoo(self) -> BCOO:
@@ -381,9 +409,7 @@ class BCSR(JAXSparse):
         if permutation == tuple(range(self.ndim)):
             return self
         if permutation == (1, 0):
-            data, indices, indptr = _rows.transpose(*self._bufs, shape=self.shape)
-            shape = self.shape[::-1]
-            return BCSR._trusted(data, indices, indptr, shape, True, self.unique_indices)
+            return BCSR._transposed(self)
         return BCSR.from_bcoo(self.to_bcoo().transpose(permutation))
 
     # Reductions and products.
@@ -404,6 +430,8 @@ class BCSR(JAXSparse):
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, JAXSparse):
+            if isinstance(other, BCSR) and self.ndim == other.ndim == 2:
+                return self._spdot_general(other, (((1,), (0,)), ((), ())))
             # One conversion, which keeps the entries' order; the result comes sorted.
             return _with_rows(self.to_bcoo() @ other)
         other = other if isinstance(other, jax.Array) else jnp.asarray(other)
@@ -417,15 +445,30 @@ class BCSR(JAXSparse):
 
     def _dot_general(self, other: Any, dimension_numbers: Any, out_dtype: Any = None) -> jax.Array:
         numbers = _dot.canonical_dimension_numbers(dimension_numbers)
-        options = {"shape": self.shape, "dimension_numbers": numbers, "out_dtype": out_dtype}
-        return _dot.csr_dot_general(*self._bufs, other, **options)
+        (own, its), batch = numbers
+        mat, own = self._as_stored(own)
+        options = {"shape": mat.shape, "dimension_numbers": ((own, its), batch)}
+        return _dot.csr_dot_general(*mat._bufs, other, **options, out_dtype=out_dtype)
 
     def _rdot_general(self, other: Any, dimension_numbers: Any, out_dtype: Any = None) -> jax.Array:
         numbers = _dot.canonical_dimension_numbers(dimension_numbers)
-        options = {"shape": self.shape, "dimension_numbers": numbers, "out_dtype": out_dtype}
-        return _dot.dense_dot_general_csr(other, *self._bufs, **options)
+        (its, own), batch = numbers
+        mat, own = self._as_stored(own)
+        options = {"shape": mat.shape, "dimension_numbers": ((its, own), batch)}
+        return _dot.dense_dot_general_csr(other, *mat._bufs, **options, out_dtype=out_dtype)
+
+    def _as_stored(self, contract: tuple[int, ...]) -> tuple["BCSR", tuple[int, ...]]:
+        """The matrix whose rows are stored, and which of its dimensions a product contracts."""
+        if self._source is None or len(contract) != 1:
+            return self, contract
+        return self._source, (1 - contract[0],)
 
     def _spdot_general(self, other: "BCSR", dimension_numbers: Any, out_dtype: Any = None) -> Any:
+        numbers = _dot.canonical_dimension_numbers(dimension_numbers)
+        product = _operators.csr_product(self, other, numbers, out_dtype)
+        if product is not None:
+            shape = (self.shape[0], other.shape[1])
+            return BCSR._trusted(*product, shape, True, True)
         out = _operators.spdot_general(
             self.to_bcoo(), other.to_bcoo(), dimension_numbers, out_dtype
         )
@@ -473,10 +516,19 @@ class BCSR(JAXSparse):
         if isinstance(other, BCSR):
             if self.shape == other.shape and self._shares_pattern(other):
                 return self._with_data(self.data + other.data)
+            if self._merges_with(other):
+                buffers = _rows.add(self._bufs, other._bufs, shape=self.shape)
+                return BCSR._trusted(*buffers, self.shape, True, True)
             return BCSR.from_bcoo(self.to_bcoo() + other.to_bcoo())
         return _with_rows(self.to_bcoo() + other)
 
     __radd__ = __add__
+
+    def _merges_with(self, other: "BCSR") -> bool:
+        """Whether both are matrices of one shape, in order and without repeats."""
+        both = (self, other)
+        in_order = all(m.indices_sorted and m.unique_indices for m in both)
+        return in_order and self.shape == other.shape and all(m.data.ndim == 1 for m in both)
 
     def _shares_pattern(self, other: "BCSR") -> bool:
         return self.indices is other.indices and self.indptr is other.indptr

@@ -15,7 +15,7 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
-from rarefy.sparse import _dot, _entries, _layout, _rows
+from rarefy.sparse import _dot, _entries, _layout, _rows, _spdot
 from rarefy.sparse._bcoo import BCOO
 from rarefy.sparse._bcsr import BCSR
 from rarefy.sparse._check import check_bcsr
@@ -82,8 +82,7 @@ def csr_from_dense(dense: Any, capacity: int) -> BCSR:
     """
     dense = jnp.asarray(dense)
     dtype = index_dtype_for(*dense.shape, capacity)
-    data, indices = _entries.fromdense(dense, nse=capacity, n_batch=0, n_dense=0, index_dtype=dtype)
-    columns, indptr = _rows.compress(indices, n_rows=dense.shape[0])
+    data, columns, indptr = _rows.fromdense(dense, nse=capacity, index_dtype=dtype)
     return BCSR._trusted(data, columns, indptr, dense.shape, True, True)
 
 
@@ -122,14 +121,8 @@ def csr_add(a: BCSR, b: BCSR, *, drop_zeros: bool = False) -> BCSR:
       Canonical csr with the elements of either, of `a.nse + b.nse` slots.
     """
     _check_same_shape("csr_add", a, b)
-    dtype = jnp.result_type(a.dtype, b.dtype)
-    coordinates = jnp.concatenate(
-        [_layout.csr_coordinates(v.indices, v.indptr, shape=v.shape) for v in (a, b)]
-    )
-    values = jnp.concatenate([a.data.astype(dtype), b.data.astype(dtype)])
-    data, columns, indptr = _merge(
-        values, coordinates, shape=a.shape, nse=a.nse + b.nse, drop_zeros=drop_zeros
-    )
+    a, b = _in_order(a), _in_order(b)
+    data, columns, indptr = _rows.add(a._bufs, b._bufs, shape=a.shape, drop_zeros=drop_zeros)
     return BCSR._trusted(data, columns, indptr, a.shape, True, True)
 
 
@@ -140,7 +133,7 @@ def _merge(data, coordinates, *, shape, nse, drop_zeros):
     )
     if drop_zeros:
         data, coordinates = _compact(data, coordinates, data != 0, shape=shape, nse=nse)
-    columns, indptr = _rows.compress(coordinates, n_rows=shape[0])
+    columns, indptr = _rows.compress(coordinates, shape=shape)
     return data, columns, indptr
 
 
@@ -162,29 +155,13 @@ def csr_multiply(a: BCSR, b: BCSR) -> BCSR:
       Canonical csr with the elements that both store, of `min(a.nse, b.nse)` slots.
     """
     _check_same_shape("csr_multiply", a, b)
-    a, b = (v if v.unique_indices else canonical_csr(v) for v in (a, b))
-    data, columns, indptr = _multiply(a._bufs, b._bufs, shape=a.shape)
+    a, b = _in_order(a), _in_order(b)
+    data, columns, indptr = _rows.multiply(a._bufs, b._bufs, shape=a.shape)
     return BCSR._trusted(data, columns, indptr, a.shape, True, True)
 
 
-@partial(jax.jit, static_argnames="shape", inline=True)
-def _multiply(a, b, *, shape):
-    dtype = jnp.result_type(a[0], b[0])
-    nse = min(a[0].shape[0], b[0].shape[0])
-    coordinates = jnp.concatenate(
-        [_layout.csr_coordinates(indices, indptr, shape=shape) for _, indices, indptr in (a, b)]
-    )
-    values = jnp.concatenate([a[0].astype(dtype), b[0].astype(dtype)])
-    data, coordinates = _entries.sort_indices(values, coordinates, shape=shape)
-    if data.shape[0] < 2:
-        data, coordinates = data[:0], coordinates[:0]
-    else:
-        pair = (coordinates[1:] == coordinates[:-1]).all(axis=1) & (coordinates[1:, 0] < shape[0])
-        data, coordinates = _compact(
-            data[1:] * data[:-1], coordinates[1:], pair, shape=shape, nse=nse
-        )
-    columns, indptr = _rows.compress(coordinates, n_rows=shape[0])
-    return data, columns, indptr
+def _in_order(csr: BCSR) -> BCSR:
+    return csr if csr.indices_sorted and csr.unique_indices else canonical_csr(csr)
 
 
 def _check_same_shape(name: str, a: BCSR, b: BCSR) -> None:
@@ -193,6 +170,46 @@ def _check_same_shape(name: str, a: BCSR, b: BCSR) -> None:
             raise TypeError(f"{name}: expected csr matrices, got {value!r}")
     if a.shape != b.shape:
         raise ValueError(f"{name}: shapes differ: {a.shape} and {b.shape}")
+
+
+def csr_matmul(a: BCSR, b: BCSR, *, nse: int) -> BCSR:
+    """Multiplies two csr matrices `(m, k)` and `(k, n)`.
+
+    Args:
+      a, b: any order, repeats and padding allowed.
+      nse: slots of the result, at least `csr_matmul_nnz(a, b)`; elements beyond are left out.
+
+    Returns:
+      Canonical csr `(m, n)`.
+
+    Cost: O(products of elements + nse).
+    """
+    shape = (a.shape[0], b.shape[1])
+    places = a.indices, a.indptr, b.indices, b.indptr
+    if _spdot.few_rows(a.shape, b.shape, a.nse + b.nse):
+        buffers = _spdot.csr_spdot(a.data, b.data, *places, n_cols=shape[1], nse=nse)
+    else:
+        product, indices = _as_bcoo_product(a, b)
+        sides = (a.data, indices[0], b.data, indices[1])
+        data, coordinates = _spdot.spdot(*sides, product=product, nse=nse)
+        buffers = data, *_rows.compress(coordinates, shape=shape)
+    return BCSR._trusted(*buffers, shape, True, True)
+
+
+def csr_matmul_nnz(a: BCSR, b: BCSR) -> int:
+    """Counts the elements of the product of two csr matrices; waits for their indices."""
+    if _spdot.few_rows(a.shape, b.shape, a.nse + b.nse):
+        places = a.indices, a.indptr, b.indices, b.indptr
+        return int(_spdot.csr_count(*places, n_cols=b.shape[1]))
+    product, indices = _as_bcoo_product(a, b)
+    return int(_spdot.count(*indices, product=product))
+
+
+def _as_bcoo_product(a: BCSR, b: BCSR):
+    indices = [_layout.csr_coordinates(v.indices, v.indptr, shape=v.shape) for v in (a, b)]
+    numbers = (((1,), (0,)), ((), ()))
+    sides = (a.shape, indices[0].shape, b.shape, indices[1].shape)
+    return _spdot.plan(*sides, numbers), indices
 
 
 def csr_sum(csr: BCSR, axis: int) -> jax.Array:

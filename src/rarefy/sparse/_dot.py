@@ -9,6 +9,8 @@ import jax
 from jax import lax
 from jax import numpy as jnp
 
+from rarefy._primitives._entries import accumulator
+from rarefy._primitives.coo_to_csr import coo_to_csr
 from rarefy._primitives.csr_dot_dense import csr_dot_dense
 from rarefy._primitives.csr_t_dot_dense import csr_t_dot_dense
 from rarefy._primitives.group_rows import group_rows
@@ -137,6 +139,17 @@ def coo_dot_general(data, indices, rhs, *, shape, dimension_numbers, sorted_by, 
             out_dtype=out_dtype,
         )
     dtype = jnp.result_type(data, rhs)
+    if _is_matrix_product(layout, dimension_numbers, dtype):
+        out = _matrix_dot(
+            data.astype(dtype),
+            indices,
+            jnp.moveaxis(rhs, rhs_contract[0], 0).astype(dtype),
+            shape=shape,
+            contract=contract[0],
+            sorted_by=sorted_by,
+        )
+        if out is not None:
+            return out if out_dtype is None else out.astype(out_dtype)
     row_dims = (*batch, *(d for d in range(n_stored) if d not in contract and d not in batch))
     column_dims = (*batch, *contract)
     free = [d for d in range(rhs.ndim) if d not in rhs_contract and d not in rhs_batch]
@@ -159,6 +172,45 @@ def coo_dot_general(data, indices, rhs, *, shape, dimension_numbers, sorted_by, 
     )
     out = out.reshape(*(shape[d] for d in row_dims), *layout.dense, *free_sizes)
     return out if out_dtype is None else out.astype(out_dtype)
+
+
+def _is_matrix_product(layout, dimension_numbers: DimensionNumbers, dtype) -> bool:
+    (contract, _), (batch, _) = dimension_numbers
+    is_matrix = not layout.batch and not layout.dense and len(layout.sparse) == 2
+    return is_matrix and len(contract) == 1 and not batch and jnp.issubdtype(dtype, jnp.inexact)
+
+
+def _matrix_dot(data, indices, rhs, *, shape: Shape, contract: int, sorted_by):
+    """The product over one dimension of a matrix with `rhs`, whose first dimension it is.
+
+    Gives None where the entries must be grouped by row first.
+    """
+    if 0 in (*shape, indices.shape[0], *rhs.shape):
+        return jnp.zeros((shape[1 - contract], *rhs.shape[1:]), data.dtype)
+    (indices,) = as_kernel_index(indices)
+    form, columns = form_for(data.dtype), rhs.reshape(rhs.shape[0], -1)
+    columns = rhs if rhs.ndim == 1 else columns
+    if sorted_by and sorted_by[0] != contract:
+        turned = shape if contract == 1 else shape[::-1]
+        places = coo_to_csr(indices, shape=turned, row_axis=1 - contract)
+        out = csr_dot_dense(data, *places, columns, form=form)
+    elif sorted_by:
+        turned = shape if contract == 0 else shape[::-1]
+        places = coo_to_csr(indices, shape=turned, row_axis=contract)
+        out = csr_t_dot_dense(data, *places, columns, n_cols=turned[1], form=form)
+    elif rhs.ndim == 1:
+        # One number an entry: adding each where it falls costs less than to sort them.
+        wide = accumulator(data.dtype)
+        factors = rhs.at[indices[:, contract]].get(mode="fill", fill_value=0)
+        products = data.astype(wide) * factors.astype(wide)
+        n_rows = shape[1 - contract]
+        rows = jnp.where(in_range(indices, shape), indices[:, 1 - contract], n_rows)
+        one_row = jnp.array([0, rows.shape[0]], rows.dtype), jnp.ones(1, wide)
+        out = csr_t_dot_dense(products, rows, *one_row, n_cols=n_rows, form=form)
+        out = out.astype(data.dtype)
+    else:
+        return None
+    return out.reshape(shape[1 - contract], *rhs.shape[1:])
 
 
 def _cells(indices, shape: Shape, dims: Sequence[int], *, in_order: bool):

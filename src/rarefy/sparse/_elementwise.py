@@ -9,7 +9,7 @@ from jax import numpy as jnp
 
 from rarefy._primitives.group_rows import group_rows
 from rarefy.sparse._entries import group_cells, over_batches
-from rarefy.sparse._index import as_kernel_index, cell_numbers, in_range
+from rarefy.sparse._index import along_last, as_kernel_index, cell_numbers, in_range
 
 Shape = tuple[int, ...]
 
@@ -57,8 +57,9 @@ def multiply_sparse(lhs_data, lhs_indices, rhs_data, rhs_indices, *, lhs_shape, 
             (lhs_indices[:, None, d] if x != 1 else rhs_indices[None, :, d]) + 0 * pair
             for d, (x, _) in enumerate(zip(a, b, strict=True))
         ]
-        limit = np.asarray(jnp.broadcast_shapes(a, b), lhs_indices.dtype)
-        indices = jnp.where(pair[..., None], jnp.stack(own, axis=-1), limit)
+        places = jnp.stack(own, axis=-1)
+        limit = along_last(jnp.broadcast_shapes(a, b), places)
+        indices = jnp.where(pair[..., None], places, limit)
         slots = pair.size
         return both.reshape(slots, *both.shape[2:]), indices.reshape(slots, len(a))
 
@@ -79,7 +80,7 @@ def _shared_keys(lhs, rhs, a: Shape, b: Shape, joined: Sequence[int]):
     # A padding entry may be out of range in a dimension that is not joined.
     real = jnp.concatenate([in_range(lhs, a), in_range(rhs, b)])
     total = both.shape[0]
-    both = jnp.where(real[:, None], both, np.asarray(sizes, both.dtype))
+    both = jnp.where(real[:, None], both, along_last(sizes, both))
     cells = cell_numbers(both, sizes) if joined else jnp.where(real, 0, 1)
     if cells is None:
         order, starts, *_ = group_cells(both, tuple(sizes), total)

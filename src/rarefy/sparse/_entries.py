@@ -15,9 +15,13 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
+from rarefy._primitives.csr_to_coo import csr_to_coo
 from rarefy._primitives.group_rows import group_rows
 from rarefy._primitives.segment_rows import segment_rows
+from rarefy._primitives.zeros import zeros
+from rarefy.sparse import _rows
 from rarefy.sparse._index import (
+    along_last,
     as_kernel_index,
     cell_coordinates,
     cell_numbers,
@@ -92,10 +96,19 @@ def todense(data, indices, *, shape):
     places = (jnp.broadcast_to(places[0], (*layout.batch, layout.nse)), *places[1:])
     if any(size > np.iinfo(places[-1].dtype).max for size in shape):
         raise ValueError(f"todense: a dense array of shape {shape} is out of reach")
-    target = jnp.zeros(shape, data.dtype).at[places]
+    target = _zeros(shape, data.dtype).at[places]
     if data.dtype == bool:
         return target.max(data, mode="drop", wrap_negative_indices=False)
     return target.add(data, mode="drop", wrap_negative_indices=False)
+
+
+# From so many bytes on a kernel on several threads and huge pages beats XLA's loop.
+LARGE = 1 << 22
+
+
+def _zeros(shape: Shape, dtype):
+    large = math.prod(shape) * np.dtype(dtype).itemsize >= LARGE
+    return zeros(shape=shape, dtype=dtype) if large else jnp.zeros(shape, dtype)
 
 
 def count_nonzero(mat: jax.Array, n_batch: int, n_dense: int) -> int:
@@ -131,6 +144,9 @@ def fromdense(mat, *, nse, n_batch, n_dense, index_dtype):
         padding = jnp.asarray(np.asarray(sparse, index_dtype))
         indices = jnp.broadcast_to(padding, (*batch, nse, len(sparse)))
         return jnp.zeros((*batch, nse, *dense), mat.dtype), indices
+    if not batch and len(sparse) == 2 and not dense:
+        data, columns, indptr = _rows.fromdense(mat, nse=nse, index_dtype=index_dtype)
+        return data, csr_to_coo(columns, indptr, n_cols=sparse[1])
     rank = jnp.cumsum(_occupied(mat, n_batch, n_dense), axis=1, dtype=jnp.int32)
     wanted = lax.iota(jnp.int32, nse) + 1
     cell = jax.vmap(lambda r: jnp.searchsorted(r, wanted, side="left"))(rank)
@@ -145,23 +161,18 @@ def fromdense_host(mat: np.ndarray, *, nse, n_batch, n_dense, index_dtype):
 
     Returns:
       data and indices, NumPy.
-
-    Raises:
-      ValueError: `nse` is too small for the non-zero cells.
     """
     batch, sparse = mat.shape[:n_batch], mat.shape[n_batch : mat.ndim - n_dense]
     dense = mat.shape[mat.ndim - n_dense :]
     places = [np.flatnonzero(line) for line in _occupied(mat, n_batch, n_dense)]
-    most = max((p.size for p in places), default=0)
     if nse is None:
-        nse = most
-    elif nse < most:
-        raise ValueError(f"fromdense: nse={nse} is too small for {most} non-zero cells")
+        nse = max((p.size for p in places), default=0)
     values = mat.reshape(len(places), math.prod(sparse), *dense)
     data = np.zeros((len(places), nse, *dense), mat.dtype)
     indices = np.empty((len(places), nse, len(sparse)), index_dtype)
     indices[:] = np.asarray(sparse, index_dtype)
     for b, place in enumerate(places):
+        place = place[:nse]
         data[b, : place.size] = values[b, place]
         if sparse:
             indices[b, : place.size] = np.stack(np.unravel_index(place, sparse), axis=-1)
@@ -198,7 +209,7 @@ def sum_duplicates(data, indices, *, shape, nse, remove_zeros):
         (indices,) = as_kernel_index(indices)
         if remove_zeros:
             stays = jnp.any(data != 0, axis=dense_axes)
-            indices = jnp.where(stays[:, None], indices, np.asarray(layout.sparse, indices.dtype))
+            indices = jnp.where(stays[:, None], indices, along_last(layout.sparse, indices))
         ids = cell_numbers(indices, layout.sparse)
         if ids is None:
             order, starts, merged, count = group_cells(indices, layout.sparse, nse)

@@ -10,7 +10,7 @@ import numpy as np
 from jax import numpy as jnp
 
 from rarefy.sparse._base import JAXSparse
-from rarefy.sparse._row_grad import marked_leaves, row_value_and_grad
+from rarefy.sparse._row_grad import Programs, marked_leaves, row_value_and_grad
 
 
 def is_sparse(value: Any) -> bool:
@@ -133,6 +133,9 @@ def value_and_grad(
     static bounds, `cond`, `checkpoint`, `shard_map`, functions with `custom_jvp`, and functions with
     `custom_vjp` that are given the rows. A table may be read in several places.
 
+    With `row_sparse`, and outside of other transformations, the whole is compiled once for each form of
+    the arguments and kept, as long as what `fun` reads beside them stays the same.
+
     Args:
       fun: gives a scalar, or with `has_aux` a pair of a scalar and anything.
       argnums: which positional arguments to differentiate.
@@ -197,8 +200,7 @@ def _value_and_grad(
     # For its checks of the options, as early as JAX makes them.
     jax.value_and_grad(fun, argnums=argnums, has_aux=has_aux, **options)
 
-    @wraps(fun)
-    def both(*args, **kwargs):
+    def compute(*args, **kwargs):
         moving = _moving(name, fun, argnums, args, kwargs)
         marks = _marks(name, row_sparse, argnums, args, moving)
         if any(marks):
@@ -209,6 +211,13 @@ def _value_and_grad(
                 moving.function, argnums=everything, has_aux=has_aux, **options
             )(*moving.buffers)
         return value, moving.gradients(found)
+
+    programs = Programs(compute, fun)
+
+    @wraps(fun)
+    def both(*args, **kwargs):
+        marks_none = row_sparse is None or row_sparse is False
+        return compute(*args, **kwargs) if marks_none else programs(args, kwargs)
 
     return both
 

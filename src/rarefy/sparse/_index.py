@@ -53,6 +53,14 @@ def trim_leading(array: jax.Array, length: int) -> jax.Array:
     return lax.slice_in_dim(array, 0, length)
 
 
+def along_last(sizes: Sequence[int], like: jax.Array) -> np.ndarray:
+    """Sizes as an array beside `like`: of its dtype and rank, along its last axis.
+
+    All axes are spelled out because `jax_numpy_rank_promotion` may forbid to add them.
+    """
+    return np.asarray(sizes, like.dtype).reshape(*(1,) * (like.ndim - 1), -1)
+
+
 def in_range(indices: jax.Array, sizes: Sequence[int]) -> jax.Array:
     """Tells which entries are real.
 
@@ -64,7 +72,8 @@ def in_range(indices: jax.Array, sizes: Sequence[int]) -> jax.Array:
       `(*b, nse)`, bool: whether every coordinate lies inside its dimension.
     """
     (indices,) = as_kernel_index(indices)
-    limit = np.asarray([min(s, np.iinfo(indices.dtype).max) for s in sizes], indices.dtype)
+    largest = np.iinfo(indices.dtype).max
+    limit = along_last([min(s, largest) for s in sizes], indices)
     return jnp.all((indices >= 0) & (indices < limit), axis=-1)
 
 
@@ -78,8 +87,7 @@ def normalize_padding(indices: jax.Array, sizes: Sequence[int]) -> jax.Array:
     Returns:
       The indices, same dtype; an entry with one coordinate out of range has all out of range.
     """
-    limit = np.asarray(sizes, indices.dtype)
-    return jnp.where(in_range(indices, sizes)[..., None], indices, limit)
+    return jnp.where(in_range(indices, sizes)[..., None], indices, along_last(sizes, indices))
 
 
 def linear_ids(coordinates: Sequence[jax.Array], sizes: Sequence[int]) -> jax.Array:
@@ -140,7 +148,7 @@ def cell_coordinates(cells: jax.Array, sizes: Sequence[int], dtype: Any) -> jax.
         return jnp.zeros((*cells.shape, 0), dtype)
     stacked = jnp.stack(parts[::-1], axis=-1).astype(dtype)
     is_real = (cells < math.prod(sizes))[..., None]
-    return jnp.where(is_real, stacked, np.asarray(sizes, dtype))
+    return jnp.where(is_real, stacked, along_last(sizes, stacked))
 
 
 def sort_order(indices: jax.Array, sizes: Sequence[int]) -> jax.Array:

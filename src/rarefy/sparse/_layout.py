@@ -13,10 +13,12 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
+from rarefy._primitives.csr_to_coo import csr_to_coo
 from rarefy.sparse import _entries
 from rarefy.sparse._check import as_shape, is_concrete
 from rarefy.sparse._entries import layout_of
 from rarefy.sparse._index import (
+    along_last,
     as_kernel_index,
     has_int64,
     in_range,
@@ -117,22 +119,18 @@ def sum_duplicates(
     data, indices, count = _entries.sum_duplicates(
         *buffers, shape=shape, nse=room, remove_zeros=remove_zeros
     )
+    if nse is not None:
+        return data, indices
     try:
         most = int(count.max(initial=0))
     except jax.errors.ConcretizationTypeError:
-        if nse is None:
-            raise ValueError(
-                f"{name}: nse must be specified when using the function within jit, vmap, and "
-                f"other transformations requiring abstract evaluation."
-            ) from None
-        return data, indices
-    if nse is None:
-        n_batch = len(layout.batch)
-        data = lax.slice_in_dim(data, 0, most, axis=n_batch)
-        indices = lax.slice_in_dim(indices, 0, most, axis=n_batch)
-    elif nse < most:
-        raise ValueError(f"{name}: nse={nse} is too small for {most} distinct cells")
-    return data, indices
+        raise ValueError(
+            f"{name}: nse must be specified when using the function within jit, vmap, and "
+            f"other transformations requiring abstract evaluation."
+        ) from None
+    n_batch = len(layout.batch)
+    data = lax.slice_in_dim(data, 0, most, axis=n_batch)
+    return data, lax.slice_in_dim(indices, 0, most, axis=n_batch)
 
 
 def permutation_of(
@@ -262,7 +260,8 @@ def dense_to_sparse(data, indices, shape: Shape, count: int):
     dtype = np.promote_types(indices.dtype, index_dtype_for(*turned))
     real = in_range(indices, layout.sparse)[..., None, None]
     own = np.indices(turned).reshape(count, width).T.astype(dtype)
-    own = jnp.where(real, own, np.asarray(turned, dtype))
+    own = own.reshape(*(1,) * (real.ndim - 2), width, count)
+    own = jnp.where(real, own, along_last(turned, own))
     whole = indices.astype(dtype)[..., None, :]
     whole = jnp.broadcast_to(whole, (*indices.shape[:-1], width, indices.shape[-1]))
     indices = jnp.concatenate([whole, own], axis=-1)
@@ -380,6 +379,8 @@ def csr_coordinates(indices, indptr, *, shape):
     """
     n_batch = indices.ndim - 1
     indices, indptr = as_kernel_index(indices, indptr)
+    if n_batch == 0:
+        return csr_to_coo(indices, indptr, n_cols=shape[1])
     batch = shape[:n_batch]
     m, n = indptr.shape[-1] - 1, shape[n_batch + 1]
 

@@ -91,7 +91,7 @@ def _converged(multiply, values, X, tol):
 
 
 def _residual(multiply, values, X):
-    return multiply(X) - X * values
+    return multiply(X) - X * values[None, :]
 
 
 def _dot(a, b):
@@ -114,16 +114,17 @@ def _without(basis, vectors):
 def _orthonormal(vectors):
     """An orthonormal basis of the space of vectors; a direction that is missing becomes zero."""
     for _ in range(2):
-        norms = jnp.linalg.norm(vectors, axis=0)
+        norms = jnp.linalg.norm(vectors, axis=0, keepdims=True)
         vectors = jnp.where(norms > 0, vectors / jnp.where(norms > 0, norms, 1), 0)
         values, rotation = jnp.linalg.eigh(_dot(vectors.T, vectors))
         small = values <= values[-1] * jnp.finfo(vectors.dtype).eps * vectors.shape[1] * 4
         scale = jnp.where(small, 0, lax.rsqrt(jnp.where(small, 1, values)))
-        vectors = _dot(vectors, rotation * scale)
+        vectors = _dot(vectors, rotation * scale[None, :])
     return vectors
 
 
 def _orthonormal_signed(vectors):
     """Orthonormalizes vectors that nearly are, each staying close to itself."""
     q, r = jnp.linalg.qr(vectors)
-    return q * jnp.where(jnp.diagonal(r) < 0, -1, 1).astype(q.dtype)
+    signs = jnp.where(jnp.diagonal(r) < 0, -1, 1).astype(q.dtype)
+    return q * signs[None, :]

@@ -30,10 +30,34 @@ def spdot_general(lhs: Any, rhs: Any, dimension_numbers: Any, out_dtype: Any = N
     numbers = _dot.canonical_dimension_numbers(dimension_numbers)
     product = _spdot.plan(lhs.shape, lhs.indices.shape, rhs.shape, rhs.indices.shape, numbers)
     concrete = is_concrete(lhs.indices) and is_concrete(rhs.indices)
-    nse = _spdot.slots_of(product, lhs.indices, rhs.indices) if concrete else product.slots
-    options = {"product": product, "nse": nse, "out_dtype": out_dtype}
+    in_order = (lhs.indices_sorted, rhs.indices_sorted)
+    sides = (lhs.indices, rhs.indices, in_order)
+    nse = _spdot.slots_of(product, *sides) if concrete else product.slots
+    options = {"product": product, "nse": nse, "in_order": in_order, "out_dtype": out_dtype}
     data, indices = _spdot.spdot(*lhs._bufs, *rhs._bufs, **options)
     return lhs._trusted(data, indices, product.shape, True, True)
+
+
+def csr_product(lhs: Any, rhs: Any, numbers: Any, out_dtype: Any = None) -> Any:
+    """The product of two BCSR matrices over the columns of the first and the rows of the second.
+
+    Returns:
+      data, indices and indptr, sorted and unique, of as many slots as `spdot_general` gives; None
+      where the product is another one, or a matrix is much larger than what both store.
+    """
+    if lhs.n_batch or rhs.n_batch or numbers != (((1,), (0,)), ((), ())):
+        return None
+    if lhs.n_dense or rhs.n_dense or not _spdot.few_rows(lhs.shape, rhs.shape, lhs.nse + rhs.nse):
+        return None
+    product = _spdot.plan(lhs.shape, (lhs.nse, 2), rhs.shape, (rhs.nse, 2), numbers)
+    slots = product.slots
+    places = lhs.indices, lhs.indptr, rhs.indices, rhs.indptr
+    if slots > _spdot.FEW_SLOTS and all(map(is_concrete, places)):
+        with jax.ensure_compile_time_eval():
+            count = _spdot.csr_count(*places, n_cols=rhs.shape[1])
+            slots = capacity(int(count), slots)
+    options = {"n_cols": rhs.shape[1], "nse": slots, "out_dtype": out_dtype}
+    return _spdot.csr_spdot(lhs.data, rhs.data, *places, **options)
 
 
 def matmul(lhs: Any, rhs: Any) -> Any:
@@ -203,6 +227,8 @@ def _ids_of(index: Any, dimension: int, size: int) -> jax.Array | np.ndarray:
 
 def _basic(mat: Any, item: Any) -> Any:
     plan = _slicing.plan_of(item, mat.shape)
+    if plan == _slicing.whole(mat.shape):
+        return mat
     data, indices, shape = _slicing.take(mat.data, mat.indices, shape=mat.shape, plan=plan)
     return mat._trusted(data, indices, shape)
 

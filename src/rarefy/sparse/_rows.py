@@ -6,28 +6,36 @@ import jax
 from jax import lax
 from jax import numpy as jnp
 
-from rarefy._primitives.group_rows import group_rows
-from rarefy.sparse._index import as_kernel_index, row_of_entry, row_starts
+from rarefy._primitives.coo_to_csr import coo_to_csr
+from rarefy._primitives.csr_merge import csr_merge
+from rarefy._primitives.csr_to_coo import csr_to_coo
+from rarefy._primitives.csr_transpose import csr_transpose
+from rarefy._primitives.dense_places import dense_places
+from rarefy.sparse._index import as_kernel_index, row_starts
 
 Shape = tuple[int, ...]
 
 
-@partial(jax.jit, static_argnames="n_rows", inline=True)
-def compress(indices, *, n_rows):
+@partial(jax.jit, static_argnames="shape", inline=True)
+def compress(indices, *, shape):
     """Makes columns and `indptr` of sorted coordinates.
 
     Args:
       indices: `(*batch, nse, 2)`, sorted by row, padding last.
-      n_rows: the number of rows.
+      shape: `(*batch, m, n, *dense)`.
 
     Returns:
-      `(*batch, nse)` and `(*batch, n_rows + 1)`, dtype of `indices`.
+      `(*batch, nse)` and `(*batch, m + 1)`, dtype of `indices`.
 
-    Cost: O(nse + n_rows).
+    Cost: O(nse + m).
     """
     (indices,) = as_kernel_index(indices)
+    n_batch = indices.ndim - 2
+    n_rows = shape[n_batch]
+    if n_batch == 0:
+        return coo_to_csr(indices, shape=shape[:2])
     starts = partial(row_starts, n_rows=n_rows)
-    for _ in range(indices.ndim - 2):
+    for _ in range(n_batch):
         starts = jax.vmap(starts)
     return indices[..., 1], starts(jnp.clip(indices[..., 0], 0, n_rows))
 
@@ -45,16 +53,97 @@ def transpose(data, indices, indptr, *, shape):
 
     Cost: O(nse + m + n).
     """
-    m, n = shape
     indices, indptr = as_kernel_index(indices, indptr)
-    nse = indices.shape[0]
-    groups = group_rows(indices, indptr[-1], n_rows=n, capacity=0)
-    rows = row_of_entry(indptr, nse)[groups.order]
-    columns = indices[groups.order]
-    real = (rows < m) & (columns >= 0) & (columns < n)
-    columns = jnp.where(real, columns, n)
-    rows = jnp.where(real, rows, m)
-    return data[groups.order], rows, row_starts(columns, n)
+    found = csr_transpose(indices, indptr, n_cols=shape[1])
+    return _taken(data, found.order), found.indices, found.indptr
+
+
+def _taken(data, order):
+    """`data[order]` for an order known to be in range."""
+    return data.at[order].get(mode="promise_in_bounds", unique_indices=True)
+
+
+@partial(jax.jit, static_argnames=("shape", "drop_zeros"), inline=True)
+def add(a, b, *, shape, drop_zeros=False):
+    """Adds two csr matrices whose columns ascend in each row without repeats.
+
+    Args:
+      a, b: data, indices and indptr of each.
+      shape: `(m, n)`.
+      drop_zeros: whether to drop elements whose sum is zero.
+
+    Returns:
+      data, indices and indptr of the sum, in order, of as many slots as both; padding last.
+
+    Cost: O(nse of both + m).
+    """
+    dtype = jnp.result_type(a[0], b[0])
+    found = _merged(a, b, shape, a[0].shape[0] + b[0].shape[0], both=False)
+    data = _entries_or_zero(a[0], found.from_a, dtype)
+    other = _entries_or_zero(b[0], found.from_b, dtype)
+    data = data + other
+    if not drop_zeros:
+        return data, found.indices, found.indptr
+    real = lax.iota(found.indptr.dtype, data.shape[0]) < found.indptr[-1]
+    # Few sums are zero anywhere, and moving the others costs more than all the rest.
+    return lax.cond(
+        jnp.any((data == 0) & real),
+        partial(_without_zeros, n=shape[1]),
+        lambda *buffers: buffers,
+        data,
+        found.indices,
+        found.indptr,
+    )
+
+
+def _without_zeros(data, indices, indptr, *, n):
+    nse = data.shape[0]
+    keep = (data != 0) & (lax.iota(indptr.dtype, nse) < indptr[-1])
+    ranks = jnp.concatenate([jnp.zeros(1, indptr.dtype), jnp.cumsum(keep, dtype=indptr.dtype)])
+    slot = jnp.where(keep, ranks[:-1], nse)
+    indices = jnp.full_like(indices, n).at[slot].set(indices, mode="drop")
+    return jnp.zeros_like(data).at[slot].set(data, mode="drop"), indices, ranks[indptr]
+
+
+@partial(jax.jit, static_argnames="shape", inline=True)
+def multiply(a, b, *, shape):
+    """Multiplies two csr matrices element by element; as `add`, of as many slots as the smaller."""
+    dtype = jnp.result_type(a[0], b[0])
+    found = _merged(a, b, shape, min(a[0].shape[0], b[0].shape[0]), both=True)
+    left, right = (
+        _entries_or_zero(x[0], entries, dtype)
+        for x, entries in ((a, found.from_a), (b, found.from_b))
+    )
+    return left * right, found.indices, found.indptr
+
+
+def _merged(a, b, shape, nse: int, *, both: bool):
+    places = as_kernel_index(*a[1:], *b[1:])
+    return csr_merge(*places, n_cols=shape[1], nse=nse, both=both)
+
+
+def _entries_or_zero(data, entries, dtype):
+    if data.shape[0] == 0:
+        return jnp.zeros(entries.shape, dtype)
+    return data.at[entries].get(mode="fill", fill_value=0).astype(dtype)
+
+
+@partial(jax.jit, static_argnames=("nse", "index_dtype"), inline=True)
+def fromdense(mat, *, nse, index_dtype):
+    """Takes the non-zero cells of a matrix in order, the first `nse`.
+
+    Returns:
+      data, indices and indptr, sorted, unique, padding last.
+
+    Cost: O(m * n).
+    """
+    # Places have no derivative; `dense_places` has no rule for one.
+    found = dense_places(lax.stop_gradient(mat), nse=nse, index_dtype=index_dtype)
+    cells = csr_to_coo(found.indices, found.indptr, n_cols=mat.shape[1])
+    if mat.size == 0:
+        return jnp.zeros(nse, mat.dtype), found.indices, found.indptr
+    data = mat.at[cells[:, 0], cells[:, 1]].get(mode="fill", fill_value=0)
+    return data, found.indices, found.indptr
 
 
 @partial(jax.jit, static_argnames=("n_rows", "nse", "n_columns"), inline=True)

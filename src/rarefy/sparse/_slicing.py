@@ -12,7 +12,7 @@ from jax import numpy as jnp
 
 from rarefy.sparse import _entries
 from rarefy.sparse._entries import layout_of
-from rarefy.sparse._index import as_kernel_index, in_range
+from rarefy.sparse._index import along_last, as_kernel_index, in_range
 
 Shape = tuple[int, ...]
 
@@ -69,6 +69,11 @@ def plan_of(item: Any, shape: Shape) -> Plan:
             parts.append(part)
             n_out += isinstance(part, Span)
     return Plan(tuple(parts), tuple(new_axes))
+
+
+def whole(shape: Shape) -> Plan:
+    """The plan that takes all of an array as it is."""
+    return Plan(tuple(Span(0, 1, size) for size in shape), ())
 
 
 def _part_of(index: Any, dimension: int, size: int) -> int | Span:
@@ -158,9 +163,9 @@ def _take_sparse(data, indices, parts, sizes: Shape):
         keep &= (offset >= 0) & (offset % stride == 0) & (place < part.size)
         columns.append(place)
         new_sizes.append(part.size)
-    limit = np.asarray(new_sizes, indices.dtype)
     if columns:
-        indices = jnp.where(keep[..., None], jnp.stack(columns, axis=-1), limit)
+        places = jnp.stack(columns, axis=-1)
+        indices = jnp.where(keep[..., None], places, along_last(new_sizes, places))
     else:
         indices = jnp.zeros((*keep.shape, 0), indices.dtype)
     mask = keep.reshape(*keep.shape, *(1,) * (data.ndim - n_batch - 1))

@@ -10,11 +10,16 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
+from rarefy._primitives.coo_to_csr import coo_to_csr
 from rarefy._primitives.csr_dot_csr import EXACT, csr_dot_csr
 from rarefy._primitives.csr_dot_csr_places import csr_dot_csr_places
+from rarefy._primitives.csr_matmul import csr_matmul
+from rarefy._primitives.csr_to_coo import csr_to_coo
+from rarefy._primitives.csr_transpose import csr_transpose
 from rarefy._primitives.group_rows import group_rows
 from rarefy.sparse._entries import group_cells
 from rarefy.sparse._index import (
+    along_last,
     as_kernel_index,
     cell_coordinates,
     cell_numbers,
@@ -30,6 +35,7 @@ Shape = tuple[int, ...]
 DimensionNumbers = tuple[tuple[Shape, Shape], tuple[Shape, Shape]]
 # Up to here an eager product has the slots that a compiled one has; beyond, as many as it needs.
 FEW_SLOTS = 4096
+NO_ORDER = (False, False)
 
 
 class Side(NamedTuple):
@@ -137,18 +143,30 @@ def _prepared(side: Side, data, indices):
     return data, indices
 
 
-def slots_of(product: Product, lhs_indices, rhs_indices) -> int:
-    """How many slots the result of concrete operands gets: all that may be, or enough of them."""
+def slots_of(product: Product, lhs_indices, rhs_indices, in_order=NO_ORDER) -> int:
+    """How many slots the result of concrete operands gets: all that may be, or enough of them.
+
+    Args:
+      product: the plan.
+      lhs_indices, rhs_indices: BCOO indices.
+      in_order: for each side, whether its entries are sorted by coordinates.
+    """
     if product.slots <= FEW_SLOTS:
         return product.slots
     # The pattern may be known while values are traced: a constant of the program.
     with jax.ensure_compile_time_eval():
-        count = int(_count(lhs_indices, rhs_indices, product=product))
-    return capacity(count, product.slots)
+        options = {"product": product, "in_order": in_order}
+        needed = int(count(lhs_indices, rhs_indices, **options))
+    return capacity(needed, product.slots)
 
 
-@partial(jax.jit, static_argnames="product")
-def _count(lhs_indices, rhs_indices, *, product):
+@partial(jax.jit, static_argnames=("product", "in_order"))
+def count(lhs_indices, rhs_indices, *, product, in_order=NO_ORDER):
+    """How many elements the product has, in the batch that has most."""
+    if _is_of_matrices(product, lhs_indices, rhs_indices):
+        a, b = _csr_sides(product, lhs_indices, rhs_indices, in_order)
+        return csr_dot_csr_places(*a[1:], *b[1:], n_cols=product.shape[1], nse=0).count
+
     def one(_, lhs_indices, __, rhs_indices):
         return _places(lhs_indices, rhs_indices, product, 0).count
 
@@ -161,9 +179,26 @@ def _count(lhs_indices, rhs_indices, *, product):
     return _over(one, product)(*sides).max(initial=0)
 
 
-@partial(jax.jit, static_argnames=("product", "nse", "out_dtype"), inline=True)
-def spdot(lhs_data, lhs_indices, rhs_data, rhs_indices, *, product, nse, out_dtype=None):
+@partial(jax.jit, static_argnames=("product", "nse", "in_order", "out_dtype"), inline=True)
+def spdot(
+    lhs_data,
+    lhs_indices,
+    rhs_data,
+    rhs_indices,
+    *,
+    product,
+    nse,
+    in_order=NO_ORDER,
+    out_dtype=None,
+):
     """Multiplies two sparse arrays as planned.
+
+    Args:
+      lhs_data, lhs_indices, rhs_data, rhs_indices: BCOO buffers.
+      product: the plan.
+      nse: slots of the result in each batch.
+      in_order: for each side, whether its entries are sorted by coordinates.
+      out_dtype: type of the result; None: the promoted type.
 
     Returns:
       data `(*batch, nse)` and indices `(*batch, nse, n_sparse)`: sorted, unique, padding last.
@@ -172,15 +207,99 @@ def spdot(lhs_data, lhs_indices, rhs_data, rhs_indices, *, product, nse, out_dty
     Cost: O(pairs of entries that meet + nse) for each batch, besides sorting both sides.
     """
     dtype = jnp.result_type(lhs_data, rhs_data) if out_dtype is None else np.dtype(out_dtype)
+    if _is_of_matrices(product, lhs_indices, rhs_indices):
+        (a_order, *a), (b_order, *b) = _csr_sides(product, lhs_indices, rhs_indices, in_order)
+        values = (
+            _ordered(lhs_data, a_order).astype(dtype),
+            _ordered(rhs_data, b_order).astype(dtype),
+        )
+        return matrix_product(*values, *a, *b, n_cols=product.shape[1], nse=nse)
 
     def one(lhs_data, lhs_indices, rhs_data, rhs_indices):
         found = _places(lhs_indices, rhs_indices, product, nse)
         a, b = lhs_data[found.lhs_order], rhs_data[found.rhs_order]
-        data = _values(a.astype(dtype), b.astype(dtype), found)
+        data = _values(a.astype(dtype), b.astype(dtype), found.buffers, found.n_cols)
         return data, found.indices
 
     left = _prepared(product.lhs, lhs_data, lhs_indices)
     return _over(one, product)(*left, *_prepared(product.rhs, rhs_data, rhs_indices))
+
+
+def _is_of_matrices(product: Product, lhs_indices, rhs_indices) -> bool:
+    """Whether this is the product over one dimension of two matrices not much larger than what they
+    store: their rows need no numbers of their own then."""
+    shapes = {lhs_indices.ndim, lhs_indices.shape[-1], rhs_indices.ndim, rhs_indices.shape[-1]}
+    if shapes != {2} or product.batch or product.lhs.n_contract != 1:
+        return False
+    if max(len(product.lhs.given), len(product.rhs.given)) > 2:
+        return False
+    nse = lhs_indices.shape[0] + rhs_indices.shape[0]
+    return few_rows(product.lhs.given, product.rhs.given, nse)
+
+
+def few_rows(lhs: Shape, rhs: Shape, nse: int) -> bool:
+    """Whether arrays as long as these dimensions are small beside the entries of both sides."""
+    return max(*lhs, *rhs) <= 4 * nse + 1024
+
+
+def _csr_sides(product: Product, lhs_indices, rhs_indices, in_order):
+    """Both sides as csr matrices, the contracted dimension the columns of the first and the rows of
+    the second: the order of entries (None: as they are), columns and indptr of each."""
+    lhs_indices, rhs_indices = as_kernel_index(lhs_indices, rhs_indices)
+    left, right = product.lhs, product.rhs
+    return (
+        _as_csr(lhs_indices, left.given, left.order[0], in_order[0]),
+        _as_csr(rhs_indices, right.given, right.order[-1], in_order[1]),
+    )
+
+
+def _as_csr(indices, shape: Shape, row_axis: int, in_order: bool):
+    turned = shape if row_axis == 0 else shape[::-1]
+    if in_order and row_axis == 0:
+        return None, *coo_to_csr(indices, shape=turned)
+    # Entries by row are those of a matrix of one row by column.
+    rows = jnp.where(in_range(indices, shape), indices[:, row_axis], turned[0])
+    one_row = jnp.array([0, indices.shape[0]], indices.dtype)
+    found = csr_transpose(rows, one_row, n_cols=turned[0])
+    return found.order, indices[found.order, 1 - row_axis], found.indptr
+
+
+def _ordered(data, order):
+    return data if order is None else data[order]
+
+
+@partial(jax.jit, static_argnames="n_cols")
+def csr_count(a_indices, a_indptr, b_indices, b_indptr, *, n_cols):
+    """How many elements the product of two csr matrices has."""
+    places = as_kernel_index(a_indices, a_indptr, b_indices, b_indptr)
+    return csr_dot_csr_places(*places, n_cols=n_cols, nse=0).count
+
+
+@partial(jax.jit, static_argnames=("n_cols", "nse", "out_dtype"), inline=True)
+def csr_spdot(a, b, a_indices, a_indptr, b_indices, b_indptr, *, n_cols, nse, out_dtype=None):
+    """The product of two csr matrices, of `nse` slots: data, indices and indptr, as `spdot`."""
+    dtype = jnp.result_type(a, b) if out_dtype is None else np.dtype(out_dtype)
+    places = as_kernel_index(a_indices, a_indptr, b_indices, b_indptr)
+    values = a.astype(dtype), b.astype(dtype)
+    return matrix_product(*values, *places, n_cols=n_cols, nse=nse, csr=True)
+
+
+def matrix_product(a, b, a_indices, a_indptr, b_indices, b_indptr, *, n_cols, nse, csr=False):
+    """Multiplies two csr matrices whose values are of one dtype, any.
+
+    Returns:
+      data `(nse,)` and coordinates `(nse, 2)`, or data, indices and indptr for `csr`; sorted,
+      unique, padding last.
+    """
+    places, dtype = (a_indices, a_indptr, b_indices, b_indptr), a.dtype
+    if dtype in EXACT:
+        out = csr_matmul(a, b, *places, n_cols=n_cols, nse=nse, coordinates=not csr)
+        return out[: 3 if csr else 2]
+    found = csr_dot_csr_places(*places, n_cols=n_cols, nse=nse)
+    data = _values(a, b, (*places, found.indices, found.indptr), n_cols)
+    if csr:
+        return data, found.indices, found.indptr
+    return data, csr_to_coo(found.indices, found.indptr, n_cols=n_cols)
 
 
 def _over(function, product: Product):
@@ -227,7 +346,7 @@ def _places(lhs, rhs, product: Product, nse: int) -> _Places:
     dtype = np.result_type(*(p.dtype for p in parts), index_dtype_for(*sizes))
     indices = jnp.concatenate([p.astype(dtype) for p in parts], axis=-1)
     real = (row < n_rows)[:, None]
-    indices = jnp.where(real, indices, np.asarray(sizes, dtype))
+    indices = jnp.where(real, indices, along_last(sizes, indices))
     return _Places(lhs_order, rhs_order, (*a, *b, c.indices, c.indptr), n_cols, indices, c.count)
 
 
@@ -247,7 +366,7 @@ def _compact(indices, real, dims: Sequence[int], shape: Shape) -> _Ids:
     nse, sizes = indices.shape[0], [shape[d] for d in dims]
     cells = math.prod(sizes)
     part = indices[:, np.asarray(dims, np.int32)]
-    part = jnp.where(real[:, None], part, np.asarray(sizes, part.dtype))
+    part = jnp.where(real[:, None], part, along_last(sizes, part))
     if cells <= 4 * nse + 1024:
         known = cell_numbers(part, sizes)
         assert known is not None
@@ -282,10 +401,13 @@ def _inner(lhs, lhs_real, lhs_dims, rhs, rhs_real, rhs_dims, product: Product):
     return both.ids[: lhs.shape[0]], both.ids[lhs.shape[0] :], both.coordinates.shape[0]
 
 
-def _values(a, b, places: _Places):
+def _values(a, b, places, n_cols: int):
     """The values of the product of any dtype: the kernel takes four."""
     dtype = a.dtype
-    run = partial(_run, places=places)
+
+    def run(a, b):
+        return csr_dot_csr(a, b, *places, n_cols=n_cols)
+
     if jnp.issubdtype(dtype, jnp.complexfloating):
         real = run(a.real, b.real) - run(a.imag, b.imag)
         return lax.complex(real, run(a.real, b.imag) + run(a.imag, b.real))
@@ -298,7 +420,3 @@ def _values(a, b, places: _Places):
     else:
         wide = jnp.float32
     return run(a.astype(wide), b.astype(wide)).astype(dtype)
-
-
-def _run(a, b, places: _Places):
-    return csr_dot_csr(a, b, *places.buffers, n_cols=places.n_cols)

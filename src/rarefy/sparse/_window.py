@@ -11,7 +11,7 @@ from jax import numpy as jnp
 from rarefy._primitives.group_rows import group_rows
 from rarefy.sparse import _entries
 from rarefy.sparse._entries import layout_of, over_batches
-from rarefy.sparse._index import as_kernel_index, in_range
+from rarefy.sparse._index import along_last, as_kernel_index, in_range
 
 Shape = tuple[int, ...]
 
@@ -47,9 +47,9 @@ def dynamic_slice(data, indices, starts, *, shape, sizes):
     (indices,) = as_kernel_index(indices)
     real = in_range(indices, layout.sparse)
     first = jnp.stack([s.astype(indices.dtype) for s in starts[n_batch : n_batch + n_sparse]])
-    indices = indices - first
+    indices = indices - first.reshape(*(1,) * (indices.ndim - 1), -1)
     real &= in_range(indices, window)
-    indices = jnp.where(real[..., None], indices, np.asarray(window, indices.dtype))
+    indices = jnp.where(real[..., None], indices, along_last(window, indices))
     real = real.reshape(*real.shape, *(1,) * len(layout.dense))
     data = jnp.where(real, data, jnp.zeros((), data.dtype))
     cells = math.prod(window)

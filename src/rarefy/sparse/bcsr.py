@@ -71,7 +71,7 @@ def _bcoo_to_bcsr(
     """
     if indices.shape[-1] != 2:
         raise ValueError("Must have 2 sparse dimensions to be converted to BCSR.")
-    columns, indptr = _rows.compress(indices, n_rows=shape[indices.ndim - 2])
+    columns, indptr = _rows.compress(indices, shape=tuple(shape))
     dtype = columns.dtype if index_dtype is None else jax.dtypes.canonicalize_dtype(index_dtype)
     return columns.astype(dtype), indptr.astype(dtype)
 

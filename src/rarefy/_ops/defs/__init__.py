@@ -4,19 +4,33 @@
 """
 
 from rarefy._ops.defs import (
+    activation,
+    blocks,
     broadcast,
+    contrib,
+    density,
     dot,
     elementwise,
     factorization,
     indexing,
     init,
+    lamb_update,
+    linalg,
+    loss,
+    multi_update,
     nn,
+    norm,
     optimizer_update,
     order,
+    positions,
     random,
     reduce,
+    rule_update,
+    sampling,
     scalar,
+    sequence,
     shape,
     sparse_storage,
+    statistics,
 )
 from rarefy._ops.opdef import OPERATORS

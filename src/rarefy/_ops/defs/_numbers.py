@@ -82,10 +82,10 @@ def logical(a):
 
 
 def larger(a, b):
-    """The larger of two; the gradient of equal ones goes to the first."""
-    return jnp.where(a >= b, a, b)
+    """The larger of two, NaN if one is; the gradient of equal ones goes to the first."""
+    return jnp.where((a >= b) | (a != a), a, b)
 
 
 def smaller(a, b):
-    """The smaller of two; the gradient of equal ones goes to the first."""
-    return jnp.where(a <= b, a, b)
+    """The smaller of two, NaN if one is; the gradient of equal ones goes to the first."""
+    return jnp.where((a <= b) | (a != a), a, b)

@@ -62,15 +62,38 @@ _SUM = "Two csr give csr, two row_sparse give row_sparse (the union of rows), ot
 _PRODUCT = "csr or row_sparse where an array is so: what is absent stays zero."
 
 elemwise_add = _pair(
-    "elemwise_add", jnp.add, "lhs + rhs", same_shape=True, aliases=("_plus", "_add"), stypes=_SUM
+    "elemwise_add",
+    jnp.add,
+    "lhs + rhs",
+    same_shape=True,
+    aliases=("_plus", "_add", "_Plus", "_grad_add"),
+    stypes=_SUM,
 )
 elemwise_sub = _pair(
-    "elemwise_sub", jnp.subtract, "lhs - rhs", same_shape=True, aliases=("_minus",), stypes=_SUM
+    "elemwise_sub",
+    jnp.subtract,
+    "lhs - rhs",
+    same_shape=True,
+    aliases=("_minus", "_sub", "_Minus"),
+    stypes=_SUM,
 )
 elemwise_mul = _pair(
-    "elemwise_mul", jnp.multiply, "lhs * rhs", same_shape=True, aliases=("_mul",), stypes=_PRODUCT
+    "elemwise_mul",
+    jnp.multiply,
+    "lhs * rhs",
+    same_shape=True,
+    aliases=("_mul", "_Mul"),
+    stypes=_PRODUCT,
 )
-elemwise_div = _pair("elemwise_div", divide, "lhs / rhs", same_shape=True, aliases=("_div",))
+_QUOTIENT = "The result is dense; of two sparse arrays it is NaN where neither stores anything."
+elemwise_div = _pair(
+    "elemwise_div",
+    divide,
+    "lhs / rhs",
+    same_shape=True,
+    aliases=("_div", "_Div"),
+    stypes=_QUOTIENT,
+)
 
 broadcast_add = _pair(
     "broadcast_add", jnp.add, "lhs + rhs", aliases=("broadcast_plus",), stypes=_SUM
@@ -88,10 +111,31 @@ _pair("broadcast_minimum", smaller, "the smaller of lhs and rhs")
 _pair("broadcast_hypot", in_float(jnp.hypot), "sqrt(lhs^2 + rhs^2)")
 
 
+def _same(name: str, fn: Callable, formula: str, *, differentiable: bool = True) -> None:
+    """Registers the internal form for arrays of one shape, also under the name it had before."""
+    old = "_" + "_".join(word.capitalize() for word in name.strip("_").split("_"))
+    _pair(
+        name,
+        fn,
+        formula,
+        same_shape=True,
+        aliases=(old,),
+        differentiable=differentiable,
+        visible="internal",
+    )
+
+
+_same("_mod", modulo, "lhs mod rhs with the sign of rhs; 0 where rhs is 0")
+_same("_power", in_float(jnp.power), "lhs to the power rhs")
+_same("_maximum", larger, "the larger of lhs and rhs")
+_same("_minimum", smaller, "the smaller of lhs and rhs")
+_same("_hypot", in_float(jnp.hypot), "sqrt(lhs^2 + rhs^2)")
+
+
 def _comparison(name: str, fn: Callable, sign: str) -> None:
     formula = f"lhs {sign} rhs as 1 or 0"
     _pair(f"broadcast_{name}", fn, formula, differentiable=False)
-    _pair(f"_{name}", fn, formula, same_shape=True, differentiable=False, visible="internal")
+    _same(f"_{name}", fn, formula, differentiable=False)
 
 
 _comparison("equal", jnp.equal, "==")
@@ -174,6 +218,13 @@ def _(lhs, rhs):
     require_same_dtype(lhs, rhs)
     require_same_shape(lhs, rhs)
     return fit(multiply_row_sparse(lhs, rhs))
+
+
+for _stype in SPARSE:
+
+    @elemwise_div.rule(_stype, _stype, out="default", spreads=True)
+    def _(lhs, rhs):
+        return elemwise_div.fn(to_dense(lhs), to_dense(rhs))
 
 
 def _product_back(want, inputs, output, cotangent):

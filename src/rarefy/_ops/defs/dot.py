@@ -3,18 +3,17 @@
 from typing import Any, Literal
 
 import jax.numpy as jnp
-import numpy as np
 
 from rarefy._ops.defs._numbers import require_same_dtype
 from rarefy._ops.defs._sparse import csr_of_columns
 from rarefy._ops.gradient import cotangent_like, pull_back
 from rarefy._ops.opdef import operator
-from rarefy._ops.places import row_of_entry, rows_of, with_data
+from rarefy._ops.places import rows_of, with_data
 from rarefy._ops.storage import fit, is_traced, to_dense
 from rarefy._primitives.csr_sample_dot import csr_sample_dot
 from rarefy.sparse import BCOO, BCSR
-from rarefy.sparse._capacity import capacity, pad_csr
-from rarefy.sparse._csr import canonical_csr, csr_dot, csr_t_dot, take_csr_rows
+from rarefy.sparse._capacity import capacity
+from rarefy.sparse._csr import csr_dot, csr_matmul, csr_matmul_nnz, csr_t_dot, take_csr_rows
 from rarefy.sparse._row_sparse import csr_dot_row_sparse
 from rarefy.sparse._row_sparse import csr_transpose_dot as _csr_transpose_dot
 
@@ -254,34 +253,7 @@ def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype):
             "the product of two csr arrays has a size that depends on their values, which are not "
             "known in a compiled step; make one of them dense with tostype('default')"
         )
-    return fit(_csr_dot_csr(left, right, _terms(left, right), None))
-
-
-def _terms(left: BCSR, right: BCSR) -> int:
-    """Slots for the products of elements that make up `left @ right`."""
-    lengths = np.append(np.diff(np.asarray(right.indptr)), 0)
-    columns = np.minimum(np.asarray(left.indices), right.shape[0])
-    return capacity(int(lengths[columns].sum()))
-
-
-def _csr_dot_csr(left: BCSR, right: BCSR, terms: int, nse: int | None) -> BCSR:
-    """`left @ right`: for each element of `left` its row of `right`, scaled; then repeats add up.
-
-    Cost: O(terms), the number of products of elements.
-    Source: Gustavson, Two fast algorithms for sparse matrices (1978), with the merge by sorting.
-    """
-    left = pad_csr(left, max(left.nse, 1))  # XLA gathers nothing from an axis without elements
-    rows = take_csr_rows(right, left.indices, terms)
-    scale = left.data.at[row_of_entry(rows)].get(mode="fill", fill_value=0)
-    product = BCSR._trusted(
-        rows.data * scale,
-        rows.indices,
-        rows.indptr[left.indptr],
-        (left.shape[0], right.shape[1]),
-        indices_sorted=False,
-        unique_indices=False,
-    )
-    return canonical_csr(product, nse=nse)
+    return fit(csr_matmul(left, right, nse=capacity(csr_matmul_nnz(left, right))))
 
 
 @dot.gradient("csr", "csr")
@@ -293,11 +265,10 @@ def _(want, inputs, output, cotangent, *, transpose_a, transpose_b, forward_styp
         dense_left = csr_dot(right, g.T).T if want[0] else None
         dense_right = csr_t_dot(left, g) if want[1] else None
         return _turned(dense_left, transpose_a), _turned(dense_right, transpose_b)
-    terms = _terms(left, right)
 
     def product(a, b):
         a, b = _turned(a, transpose_a), _turned(b, transpose_b)
-        return (_csr_dot_csr(a, b, terms, output.nse),)
+        return (csr_matmul(a, b, nse=output.nse),)
 
     return pull_back(product, inputs, (cotangent_like(cotangent, output),), want)
 

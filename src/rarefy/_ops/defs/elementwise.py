@@ -75,7 +75,7 @@ def _abs(x):
     return x * jnp.sign(x) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.abs(x)
 
 
-def _round_away(x):
+def round_away(x):
     """To the nearest integer, halves away from zero, as C's `round`."""
     return jnp.trunc(x + jnp.copysign(jnp.asarray(0.5, x.dtype), x))
 
@@ -102,7 +102,7 @@ _unary(
 )
 _unary("square", jnp.square, "the square", zero=True, floating=False)
 _unary("relu", jax.nn.relu, "max(x, 0)", zero=True, floating=False)
-_unary("round", _round_away, "the nearest integer, halves away from zero", zero=True)
+_unary("round", round_away, "the nearest integer, halves away from zero", zero=True)
 _unary("rint", _rint, "the nearest integer, halves to the one below", zero=True)
 _unary("ceil", jnp.ceil, "the smallest integer that is not less", zero=True)
 _unary("floor", jnp.floor, "the largest integer that is not greater", zero=True)
@@ -287,7 +287,9 @@ def hard_sigmoid(data, *, alpha: Scalar = 0.2, beta: Scalar = 0.5):
       Shape and dtype of `data`, dense.
     """
     slope, offset = jnp.asarray(alpha, data.dtype), jnp.asarray(beta, data.dtype)
-    return jnp.clip(slope * data + offset, 0, 1)
+    line = slope * data + offset
+    inside = (line > 0) & (line < 1)
+    return jnp.where(inside, line, (line >= 1).astype(data.dtype))
 
 
 @operator("smooth_l1")

@@ -232,6 +232,24 @@ def scatter_nd(data, indices, *, shape: Shape):
     return jnp.zeros(shape, data.dtype).at[places].set(data, mode="drop")
 
 
+@operator("_scatter_set_nd", visible="internal")
+def scatter_set_nd(lhs, rhs, indices, *, shape: Shape):
+    """Replaces elements at given places.
+
+    Args:
+      lhs: any shape.
+      rhs: `(*k, *lhs.shape[m:])`, dtype of `lhs`.
+      indices: `(m, *k)`, any numeric dtype: `indices[:, i]` names a place on the first m axes.
+      shape: the shape of `lhs`.
+
+    Returns:
+      Shape and dtype of `lhs`, dense; of repeated places one wins.
+    """
+    require_same_dtype(lhs, rhs)
+    places = tuple(as_ids(indices[i], lhs.shape[i]) for i in range(indices.shape[0]))
+    return lhs.at[places].set(rhs, mode="drop")
+
+
 @operator("_index", visible="internal")
 def index(data, *arrays, spec: tuple):
     """Takes single elements, as NumPy's advanced indexing does.

@@ -1,4 +1,4 @@
-"""Layers and their parts: embeddings, dense layers, activations, softmax."""
+"""Layers: embeddings, dense layers, dropout."""
 
 from typing import Any, Literal
 
@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from rarefy._ops.defs._ids import as_ids, require_ids
 from rarefy._ops.defs._numbers import require_same_dtype
 from rarefy._ops.defs.shape import flattened
-from rarefy._ops.opdef import Scalar, operator
+from rarefy._ops.opdef import operator
 from rarefy._ops.places import rows_of
 from rarefy._ops.storage import to_dense
 from rarefy._primitives.group_rows import group_rows
@@ -104,6 +104,51 @@ embedding.gradient("default", "default")(_embedding_gradient)
 embedding.gradient("default", "row_sparse")(_embedding_gradient)
 
 
+@operator("_contrib_SparseEmbedding", visible="internal", check=_check_embedding)
+def sparse_embedding(
+    data,
+    weight,
+    *,
+    input_dim: int,
+    output_dim: int,
+    dtype: str = "float32",
+    sparse_grad: bool = False,
+):
+    """Looks up rows of a table, as `Embedding` with sparse_grad, which stands in its place.
+
+    Args:
+      data: any shape, any numeric dtype: row ids.
+      weight: `(input_dim, output_dim)`, floating; dense or row_sparse.
+      input_dim: rows of the table.
+      output_dim: columns of the table.
+      dtype, sparse_grad: accepted for MXNet's sake; the gradient is row_sparse.
+
+    Returns:
+      `(*data.shape, output_dim)`, dense.
+
+    Raises:
+      MXNetError: an id is outside the table, or `weight` has another shape.
+    """
+    return embedding.fn(
+        data,
+        weight,
+        input_dim=input_dim,
+        output_dim=output_dim,
+        dtype=dtype,
+        sparse_grad=sparse_grad,
+    )
+
+
+def _sparse_embedding_gradient(want, inputs, output, cotangent, **params):
+    params["sparse_grad"] = True
+    return _embedding_gradient(want, inputs, output, cotangent, **params)
+
+
+sparse_embedding.rules = embedding.rules
+sparse_embedding.gradient("default", "default")(_sparse_embedding_gradient)
+sparse_embedding.gradient("default", "row_sparse")(_sparse_embedding_gradient)
+
+
 def row_gradient(ids, rows, n: int) -> BCOO:
     """Sums rows by id, as a row_sparse value with sorted, distinct ids.
 
@@ -188,91 +233,6 @@ for _bias in (None, "default"):
     _layer_rule("csr", "row_sparse", _bias)
     _layer_rule("default", "row_sparse", _bias)
 
-ActType = Literal["relu", "sigmoid", "tanh", "softrelu", "softsign", "log_sigmoid", "mish"]
-ACTIVATIONS = {
-    "relu": jax.nn.relu,
-    "sigmoid": jax.nn.sigmoid,
-    "tanh": jnp.tanh,
-    "softrelu": jax.nn.softplus,
-    "softsign": lambda x: x / (1 + jnp.abs(x)),
-    "log_sigmoid": jax.nn.log_sigmoid,
-    "mish": jax.nn.mish,
-}
-
-
-@operator("Activation")
-def activation(data, *, act_type: ActType):
-    """Applies an activation function, element by element.
-
-    Args:
-      data: any shape, floating; sparse arrays go dense.
-      act_type: 'relu', 'sigmoid', 'tanh', 'softrelu' (log(1 + exp(x))), 'softsign', 'log_sigmoid' or
-        'mish'.
-
-    Returns:
-      Shape and dtype of `data`, dense.
-
-    Raises:
-      MXNetError: `act_type` is unknown.
-    """
-    if act_type not in ACTIVATIONS:
-        raise ValueError(f"act_type must be one of {', '.join(ACTIVATIONS)}; got {act_type!r}")
-    return ACTIVATIONS[act_type](data)
-
-
-def _softmax_doc(says: str) -> str:
-    return (
-        f"Computes {says} along an axis.\n\n"
-        "Args:\n"
-        "  data: any shape, floating.\n"
-        "  axis: the axis that sums to one.\n"
-        "  temperature: `data` is divided by it first.\n"
-        "  dtype: dtype of the result; None for that of `data`.\n"
-        "  use_length: not supported.\n\n"
-        "Returns:\n"
-        "  Shape of `data`, dense.\n"
-    )
-
-
-def _softmax(name: str, fn, sign: float, says: str) -> None:
-    def meaning(
-        data,
-        *,
-        axis: int = -1,
-        temperature: float | None = None,
-        dtype: str | None = None,
-        use_length: bool = False,
-    ):
-        if use_length:
-            raise NotImplementedError("use_length=True is not supported; mask with where() instead")
-        wide = jnp.promote_types(data.dtype, jnp.float32)
-        x = sign * data.astype(wide) / (temperature or 1.0)
-        return fn(x, axis=axis).astype(dtype or data.dtype)
-
-    meaning.__doc__ = _softmax_doc(says)
-    operator(name)(meaning)
-
-
-_softmax("softmax", jax.nn.softmax, 1.0, "exp(x) / sum(exp(x))")
-_softmax("log_softmax", jax.nn.log_softmax, 1.0, "log(softmax(x))")
-_softmax("softmin", jax.nn.softmax, -1.0, "softmax(-x)")
-
-
-@operator("softmax_cross_entropy")
-def softmax_cross_entropy(data, label):
-    """Computes the cross entropy of softmax and labels, summed over the batch.
-
-    Args:
-      data: `(b, classes)`, floating.
-      label: `(b,)`: class numbers.
-
-    Returns:
-      `(1,)`, dtype of `data`.
-    """
-    logs = jax.nn.log_softmax(data, axis=-1)
-    picked = jnp.take_along_axis(logs, label.astype(jnp.int32)[:, None], axis=-1)
-    return -picked.sum(dtype=data.dtype).reshape(1)
-
 
 @operator("Dropout", needs_key=True, needs_training=True)
 def dropout(
@@ -305,45 +265,3 @@ def dropout(
     shape = tuple(1 if i in axes else n for i, n in enumerate(data.shape))
     kept = jax.random.bernoulli(key, 1 - p, shape)
     return jnp.where(kept, data / (1 - p), jnp.zeros((), data.dtype)).astype(data.dtype)
-
-
-@operator("LeakyReLU")
-def leaky_relu(
-    data,
-    gamma=None,
-    *,
-    act_type: Literal["leaky", "elu", "selu", "gelu", "prelu"] = "leaky",
-    slope: Scalar = 0.25,
-    lower_bound: float = 0.125,
-    upper_bound: float = 0.334,
-):
-    """Applies a rectifier that lets something through below zero.
-
-    Args:
-      data: any shape, floating.
-      gamma: `(channels,)` or `(1,)`: the slopes of 'prelu', along axis 1.
-      act_type: 'leaky', 'elu', 'selu', 'gelu' or 'prelu'.
-      slope: of 'leaky' and 'elu'.
-      lower_bound, upper_bound: accepted for MXNet's sake.
-
-    Returns:
-      Shape and dtype of `data`, dense.
-
-    Raises:
-      MXNetError: `act_type` is unknown, or 'prelu' has no gamma.
-    """
-    alpha = jnp.asarray(slope, data.dtype)
-    if act_type == "leaky":
-        return jnp.where(data > 0, data, alpha * data)
-    if act_type == "elu":
-        return jnp.where(data > 0, data, alpha * jnp.expm1(jnp.minimum(data, 0)))
-    if act_type == "selu":
-        return jax.nn.selu(data)
-    if act_type == "gelu":
-        return jax.nn.gelu(data, approximate=False)
-    if act_type == "prelu":
-        if gamma is None:
-            raise ValueError("act_type='prelu' needs gamma")
-        slopes = gamma.reshape(1, -1, *(1,) * (data.ndim - 2)) if data.ndim > 1 else gamma
-        return jnp.where(data > 0, data, slopes * data)
-    raise ValueError(f"act_type must be leaky, elu, selu, gelu or prelu; got {act_type!r}")

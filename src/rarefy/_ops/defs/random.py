@@ -131,7 +131,10 @@ def random_poisson(*, lam: Scalar = 1.0, shape: Shape = (1,), dtype: str = "floa
 
 
 @operator(
-    "_sample_multinomial", aliases=("sample_multinomial",), needs_key=True, differentiable=False
+    "_sample_multinomial",
+    aliases=("sample_multinomial",),
+    needs_key=True,
+    results=lambda get_prob, **_: 2 if get_prob else 1,
 )
 def sample_multinomial(
     data, *, shape: Shape = (), get_prob: bool = False, dtype: str = "int32", key=None
@@ -141,18 +144,42 @@ def sample_multinomial(
     Args:
       data: `(*b, classes)`: probabilities that sum to one along the last axis.
       shape: how many draws for each row.
-      get_prob: not supported.
-      dtype: dtype of the result.
+      get_prob: whether the logarithms of the probabilities of what was drawn are returned as well;
+        gradients go through them.
+      dtype: dtype of the class numbers.
 
     Returns:
-      `(*b, *shape)`, dense.
+      `(*b, *shape)`, dense; with get_prob two such arrays, the second of the dtype of `data`.
     """
-    if get_prob:
-        raise NotImplementedError("get_prob=True is not supported; pick log probabilities instead")
     batch = data.shape[:-1]
     logits = jnp.log(data).reshape(*batch, *(1,) * len(shape), data.shape[-1])
     drawn = jax.random.categorical(_key(key), logits, axis=-1, shape=(*batch, *shape))
-    return drawn.astype(dtype).reshape(drawn.shape or (1,))
+    numbers = drawn.astype(dtype).reshape(drawn.shape or (1,))
+    if not get_prob:
+        return numbers
+    return numbers, _picked(logits, drawn).reshape(numbers.shape)
+
+
+def _picked(rows, drawn):
+    """The elements of rows `(*b, 1, ..., classes)` that `(*b, *shape)` names."""
+    rows = jnp.broadcast_to(rows, (*drawn.shape, rows.shape[-1]))
+    return jnp.take_along_axis(rows, drawn[..., None], axis=-1)[..., 0]
+
+
+@sample_multinomial.gradient("default")
+def _(want, inputs, output, cotangent, *, shape, get_prob, dtype, key):
+    (data,) = inputs
+    if not get_prob or cotangent[1] is None:
+        return (jnp.zeros_like(data),)
+    batch = data.shape[:-1]
+    drawn = output[0].astype(jnp.int32).reshape(*batch, *shape)
+
+    def logarithms(p):
+        rows = p.reshape(*batch, *(1,) * len(shape), p.shape[-1])
+        return _picked(jnp.log(rows), drawn)
+
+    _, back = jax.vjp(logarithms, data)
+    return back(cotangent[1].reshape(drawn.shape))
 
 
 @operator("_shuffle", aliases=("shuffle",), needs_key=True, differentiable=False)

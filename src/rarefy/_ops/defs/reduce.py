@@ -1,6 +1,7 @@
 """Reductions over axes."""
 
 from collections.abc import Callable
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -73,6 +74,28 @@ def _prod(x, axes, keepdims):
     return jnp.prod(x, axis=axes, keepdims=keepdims, dtype=x.dtype)
 
 
+@partial(jax.custom_jvp, nondiff_argnums=(1, 2, 3))
+def _best(x, axes, keepdims, is_max: bool):
+    """The maximum or minimum; the gradient goes to all elements that are equal to it."""
+    return (jnp.max if is_max else jnp.min)(x, axis=axes, keepdims=keepdims)
+
+
+@_best.defjvp
+def _(axes, keepdims, is_max, primals, tangents):
+    (x,), (moved,) = primals, tangents
+    hit = x == _best(x, axes, True, is_max)
+    change = jnp.where(hit, moved, jnp.zeros((), moved.dtype)).sum(axis=axes, keepdims=keepdims)
+    return _best(x, axes, keepdims, is_max), change
+
+
+def _max(x, axes, keepdims):
+    return _best(x, axes, keepdims, True)
+
+
+def _min(x, axes, keepdims):
+    return _best(x, axes, keepdims, False)
+
+
 def _without_nan(fn, neutral):
     def reduce(x, axes, keepdims):
         return fn(jnp.where(jnp.isnan(x), jnp.asarray(neutral, x.dtype), x), axes, keepdims)
@@ -85,12 +108,8 @@ mean = _reduction("mean", _mean, "the mean")
 prod = _reduction("prod", _prod, "the product")
 nansum = _reduction("nansum", _without_nan(_sum, 0), "the sum, NaN counted as 0")
 nanprod = _reduction("nanprod", _without_nan(_prod, 1), "the product, NaN counted as 1")
-max_ = _reduction(
-    "max", lambda x, axes, keep: jnp.max(x, axis=axes, keepdims=keep), "the maximum", ("max_axis",)
-)
-min_ = _reduction(
-    "min", lambda x, axes, keep: jnp.min(x, axis=axes, keepdims=keep), "the minimum", ("min_axis",)
-)
+max_ = _reduction("max", _max, "the maximum", ("max_axis",))
+min_ = _reduction("min", _min, "the minimum", ("min_axis",))
 
 
 def _shaped(totals, shape, axes, keepdims):
@@ -293,9 +312,11 @@ for _stype in SPARSE:
 
 def _arg(name: str, fn: Callable, says: str) -> None:
     def meaning(data, *, axis: int | None = None, keepdims: bool = False):
-        flat = data.reshape(-1) if axis is None else data
-        place = fn(flat, axis=0 if axis is None else axis, keepdims=keepdims and axis is not None)
-        return at_least_1d(place.astype(jnp.float32))
+        if axis is None:
+            place = fn(data.reshape(-1), axis=0).reshape((1,) * data.ndim if keepdims else (1,))
+        else:
+            place = fn(data, axis=axis, keepdims=keepdims)
+        return at_least_1d(place.astype(data.dtype))
 
     meaning.__doc__ = (
         f"Finds the place of {says} along an axis; the first of equal ones.\n\n"
@@ -304,7 +325,7 @@ def _arg(name: str, fn: Callable, says: str) -> None:
         "  axis: the axis; None for the flat array.\n"
         "  keepdims: whether the axis stays, with size 1.\n\n"
         "Returns:\n"
-        "  float32, dense.\n"
+        "  dtype of `data`, dense.\n"
     )
     operator(name, differentiable=False)(meaning)
 
@@ -321,6 +342,6 @@ def argmax_channel(data):
       data: `(n, c)`.
 
     Returns:
-      `(n,)`, float32.
+      `(n,)`, dtype of `data`.
     """
-    return jnp.argmax(data, axis=1).astype(jnp.float32)
+    return jnp.argmax(data, axis=1).astype(data.dtype)

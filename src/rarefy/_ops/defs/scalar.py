@@ -1,6 +1,7 @@
 """An array and a number."""
 
 from collections.abc import Callable
+from typing import Any
 
 import jax.numpy as jnp
 
@@ -42,10 +43,19 @@ def _scalar(
         "Returns:\n"
         "  Shape and dtype of `data`. Sparse storage is kept where zero stays zero.\n"
     )
-    op = operator(name, visible="internal", differentiable=differentiable)(meaning)
+    options: dict[str, Any] = {"visible": "internal", "differentiable": differentiable}
+    op = operator(name, aliases=(_old_name(name),), **options)(meaning)
     for stype in SPARSE:
         _add_rules(op, stype, keeps)
     return op
+
+
+def _old_name(name: str) -> str:
+    """The name that MXNet had before: `_RMinusScalar` for `_rminus_scalar`."""
+    words = [word.capitalize() for word in name.strip("_").split("_")]
+    if words[0] in ("Rminus", "Rdiv", "Rmod", "Rpower"):
+        words[0] = "R" + words[0][1:].capitalize()
+    return "_" + "".join(words)
 
 
 def _add_rules(op: Operator, stype, keeps) -> None:

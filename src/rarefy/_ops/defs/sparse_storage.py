@@ -80,7 +80,7 @@ def _check_retain(values, params) -> None:
     require_ids("indices", indices, data.shape[0], "rows of data")
 
 
-@operator("_sparse_retain", aliases=("retain",), eager=True, check=_check_retain)
+@operator("_sparse_retain", aliases=("retain", "gs_retain"), eager=True, check=_check_retain)
 def sparse_retain(data, indices):
     """Keeps the rows that are named and drops the others.
 

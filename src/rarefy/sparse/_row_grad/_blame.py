@@ -1,7 +1,7 @@
 """The error for a dense use of a table: which operation, on which line."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import jax
@@ -53,23 +53,19 @@ def name_of(eqn: Any) -> str:
     return name
 
 
-def error_of(use: DenseUse, name: str, trace: Callable[[], Any]) -> DenseUseError:
+def error_of(use: DenseUse, name: str, jaxpr: Any, index: int) -> DenseUseError:
     """Makes the error that the user sees.
 
     Args:
       use: what the walk found in the derivative.
       name: of the marked leaf.
-      trace: makes the jaxpr of the function itself, with the marked leaf's input variable; the
-        derivative of `tanh(table)` is a multiplication, and only the function says `tanh`.
+      jaxpr: of the function itself, if there is one; the derivative of `tanh(table)` is a
+        multiplication, and only the function says `tanh`.
+      index: the position of the marked leaf among its inputs.
     """
     what, place = _named(use.trail)
-    if use.trail and not use.note:
-        try:
-            jaxpr, variable = trace()
-        except Exception:  # it is only for a better name
-            uses = []
-        else:
-            uses = list(_dense_uses(jaxpr, {variable}, ()))
+    if use.trail and not use.note and jaxpr is not None:
+        uses = _dense_uses(jaxpr, {jaxpr.invars[index]}, ())
         here = [n for n, p in map(_named, uses) if p == place]
         what = here[0] if here and what not in here else what
     where = f" at {place[0]}:{place[1]} (in {place[2]})" if place is not None else ""
@@ -110,19 +106,19 @@ def _dense_uses(jaxpr: Any, tables: set[Any], trail: tuple[Any, ...]) -> Iterato
         if name in VIEWS:
             tables = {*tables, *eqn.outvars}
             continue
-        bodies = list(_bodies(eqn))
-        for body, operands in bodies:
+        inner_jaxprs = list(bodies(eqn))
+        for body, operands in inner_jaxprs:
             inside = {
                 inner
                 for inner, outer in zip(body.invars, operands, strict=True)
                 if not hasattr(outer, "val") and outer in tables
             }
             yield from _dense_uses(body, inside, (*trail, eqn))
-        if not bodies:
+        if not inner_jaxprs:
             yield (*trail, eqn)
 
 
-def _bodies(eqn: Any) -> Iterator[tuple[Any, Sequence[Any]]]:
+def bodies(eqn: Any) -> Iterator[tuple[Any, Sequence[Any]]]:
     """The jaxprs inside an equation whose inputs are the equation's, one for one."""
     branches = eqn.params.get("branches")
     if branches is not None:

@@ -1,15 +1,19 @@
 """The value of a function and its gradient, by rows for the marked tables."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
 from jax import lax
 from jax import numpy as jnp
+from jax.extend.core import jaxpr_as_fun
 
 from rarefy.sparse._bcoo import BCOO
 from rarefy.sparse._row_grad._blame import DenseUse, DenseUseError, error_of
+from rarefy.sparse._row_grad._changed import check_reads
+from rarefy.sparse._row_grad._mixed import Mixed
 from rarefy.sparse._row_grad._table import LINEAR, Fed, Site, Table, is_site
 from rarefy.sparse._row_grad._walk import Walk, feed_of
 from rarefy.sparse._row_sparse import merge_rows
@@ -53,13 +57,10 @@ def row_value_and_grad(
                 for index in tables:
                     if leaf is args[index]:
                         raise _returned(names[index])
-        return out
+        return out if has_aux else (out, None)
 
-    if has_aux:
-        value, tangent_of, aux = jax.linearize(checked, *primals, has_aux=True)
-    else:
-        value, tangent_of = jax.linearize(checked, *primals)
-        aux = None
+    own = _trace(checked, primals)
+    value, tangent_of, aux = jax.linearize(own.function, *primals, has_aux=True)
     closed = jax.make_jaxpr(tangent_of)(*primals)
 
     inputs: list[Any] = [LINEAR] * len(primals)
@@ -69,9 +70,11 @@ def row_value_and_grad(
     finding = Walk()
     try:
         finding.run(closed.jaxpr, closed.consts, inputs)
+        if own.jaxpr is not None:
+            check_reads(own.jaxpr, position)
     except DenseUse as use:
         index = tables[use.leaf]
-        raise error_of(use, names[index], lambda: _own_jaxpr(function, primals, index)) from None
+        raise error_of(use, names[index], own.jaxpr, index) from None
 
     dense = [i for i in range(len(primals)) if i not in position]
     zeros = jax.tree.map(
@@ -94,7 +97,7 @@ def row_value_and_grad(
     for index, leaf in position.items():
         mine = [fed for fed in feeds if fed.site.leaf == leaf]
         gradients[index] = _merged(mine, primals[index])
-    return (value, aux) if has_aux else value, gradients
+    return (value, own.aux(aux)) if has_aux else value, gradients
 
 
 def _tangents(site: Site, table: jax.Array) -> jax.Array:
@@ -122,9 +125,40 @@ def _merged(feeds: Sequence[Fed], table: jax.Array) -> BCOO:
     return merge_rows(jnp.concatenate(ids), jnp.concatenate(values), n)
 
 
-def _own_jaxpr(function: Callable[..., Any], primals: Sequence[jax.Array], index: int):
-    jaxpr = jax.make_jaxpr(function)(*primals).jaxpr
-    return jaxpr, jaxpr.invars[index]
+class _Own(NamedTuple):
+    """The function itself.
+
+    Attributes:
+      function: of the primals, to the value and the auxiliary arrays.
+      jaxpr: its program; None where it needs the numbers of its arguments.
+      aux: makes the auxiliary output from the auxiliary arrays.
+    """
+
+    function: Callable[..., Any]
+    jaxpr: Any
+    aux: Callable[[Any], Any]
+
+
+def _trace(function: Callable[..., Any], primals: Sequence[jax.Array]) -> _Own:
+    """Traces a function of arrays to a value and auxiliary output, and runs it but once."""
+    kept: list[Mixed] = []
+
+    def arrays_of(*args):
+        value, aux = function(*args)
+        kept[:] = [Mixed.of(aux)]
+        return jnp.asarray(value), kept[0].arrays
+
+    try:
+        program = jax.make_jaxpr(arrays_of)(*primals)
+    except (jax.errors.JAXTypeError, jax.errors.JAXIndexError):
+        return _Own(function, None, lambda aux: aux)
+    run = jaxpr_as_fun(program)
+
+    def again(*args):
+        value, *aux = run(*args)
+        return value, aux
+
+    return _Own(again, program.jaxpr, lambda aux: replace(kept[0], arrays=aux).tree())
 
 
 def _returned(name: str) -> DenseUseError:

@@ -15,8 +15,8 @@ from jax import numpy as jnp
 from jax.extend.core import Literal
 from jax.sharding import PartitionSpec
 
+from rarefy.sparse._jaxpr import closed, evaluate, live, scan_sizes
 from rarefy.sparse._row_grad._blame import DenseUse
-from rarefy.sparse._row_grad._equations import closed, evaluate, live
 from rarefy.sparse._row_grad._reads import Read, read_or_view
 from rarefy.sparse._row_grad._table import LINEAR, Fed, Site, Table, is_array, is_site
 
@@ -161,7 +161,7 @@ def _merge(arrays: Sequence[Any], template: Sequence[Any]) -> list[Any]:
 def _scan(walk: Walk, eqn: Any, ins: list[Any]) -> Sequence[Any]:
     params = eqn.params
     body, body_consts = closed(params["jaxpr"])
-    n_consts, n_carry = params["num_consts"], params["num_carry"]
+    n_consts, n_carry = scan_sizes(params)
     consts, carry, xs = (
         ins[:n_consts],
         ins[n_consts : n_consts + n_carry],

@@ -9,7 +9,7 @@ from jax import numpy as jnp
 
 from rarefy.sparse._bcoo import BCOO
 from rarefy.sparse._bcsr import BCSR
-from rarefy.sparse._row_grad._equations import closed
+from rarefy.sparse._jaxpr import closed
 from rarefy.sparse._sparsify._length import lengthened
 from rarefy.sparse._sparsify._refusals import unsupported
 from rarefy.sparse._sparsify._values import (

@@ -12,7 +12,7 @@ import numpy as np
 from jax import numpy as jnp
 
 from rarefy.sparse import _entries
-from rarefy.sparse._row_grad._equations import closed, evaluate
+from rarefy.sparse._jaxpr import closed, evaluate
 from rarefy.sparse._sparsify._refusals import unsupported
 from rarefy.sparse._sparsify._values import (
     Call,

@@ -15,7 +15,7 @@ from rarefy.sparse import _operators
 from rarefy.sparse._bcoo import BCOO
 from rarefy.sparse._bcoo_shapes import bcoo_broadcast_in_dim
 from rarefy.sparse._bcsr import BCSR
-from rarefy.sparse._row_grad._equations import evaluate
+from rarefy.sparse._jaxpr import evaluate
 from rarefy.sparse._sparsify import _pattern
 from rarefy.sparse._sparsify._refusals import densifies, no_power
 from rarefy.sparse._sparsify._values import (

@@ -11,7 +11,7 @@ from jax import numpy as jnp
 from rarefy.sparse._bcoo import BCOO
 from rarefy.sparse._bcoo_shapes import bcoo_dynamic_slice, bcoo_squeeze
 from rarefy.sparse._bcsr import BCSR
-from rarefy.sparse._row_grad._equations import closed
+from rarefy.sparse._jaxpr import closed, scan_sizes
 from rarefy.sparse._sparsify._length import lengthened
 from rarefy.sparse._sparsify._values import (
     Call,
@@ -158,7 +158,8 @@ def while_loop(walk: Walk, call: Call, ins: list[Any]) -> Sequence[Any]:
 def scan(walk: Walk, call: Call, ins: list[Any]) -> Sequence[Any]:
     params = call.params
     body, body_consts = closed(params["jaxpr"])
-    n_consts, n_both = params["num_consts"], params["num_consts"] + params["num_carry"]
+    n_consts, n_carry = scan_sizes(params)
+    n_both = n_consts + n_carry
     consts = ins[:n_consts]
     carry = _Carry(walk, call, ins[n_consts:n_both])
     each = [_Elements(walk, call, x, params["length"]) for x in ins[n_both:]]

@@ -13,7 +13,7 @@ from rarefy.sparse import _entries
 from rarefy.sparse._bcoo import BCOO
 from rarefy.sparse._bcoo_functions import bcoo_reduce_sum
 from rarefy.sparse._index import in_range, sort_order
-from rarefy.sparse._row_grad._equations import evaluate
+from rarefy.sparse._jaxpr import evaluate
 from rarefy.sparse._sparsify._refusals import unsupported
 from rarefy.sparse._sparsify._values import Call, Filled, Rule, Shape, is_sparse
 from rarefy.sparse._sparsify._walk import Walk

@@ -15,7 +15,7 @@ from rarefy.sparse import _bcoo_shapes as shapes
 from rarefy.sparse import _structure
 from rarefy.sparse._bcoo import BCOO
 from rarefy.sparse._index import in_range, index_dtype_for
-from rarefy.sparse._row_grad._equations import evaluate
+from rarefy.sparse._jaxpr import evaluate
 from rarefy.sparse._sparsify._refusals import unsupported
 from rarefy.sparse._sparsify._values import (
     Call,

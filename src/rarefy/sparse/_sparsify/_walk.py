@@ -11,7 +11,7 @@ from jax.extend.core import Literal
 from rarefy.sparse import _entries, _rows
 from rarefy.sparse._bcoo import BCOO
 from rarefy.sparse._bcsr import BCSR
-from rarefy.sparse._row_grad._equations import evaluate, live
+from rarefy.sparse._jaxpr import evaluate, live
 from rarefy.sparse._sparsify import _low_rank
 from rarefy.sparse._sparsify._refusals import refused, unsupported
 from rarefy.sparse._sparsify._values import (
@@ -176,7 +176,7 @@ class Walk:
         indices, indptr = self._once(
             ("csr", id(mat.indices), mat.shape),
             mat.indices,
-            lambda: _rows.compress(mat.indices, n_rows=mat.shape[mat.n_batch]),
+            lambda: _rows.compress(mat.indices, shape=mat.shape),
         )
         return BCSR._trusted(mat.data, indices, indptr, mat.shape, True, mat.unique_indices)
 

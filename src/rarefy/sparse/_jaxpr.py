@@ -1,4 +1,7 @@
-"""Equations of a jaxpr: which of them count, and how one is evaluated."""
+"""Equations of a jaxpr: which of them count, and how one is evaluated.
+
+What changes from one version of JAX to the next in what is read of a jaxpr is here alone.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,3 +33,12 @@ def evaluate(eqn: Any, ins: Sequence[Any]) -> list[Any]:
 def closed(body: Any) -> tuple[Any, Sequence[Any]]:
     """A jaxpr and its constants, of a closed jaxpr or one without constants."""
     return (body.jaxpr, body.consts) if hasattr(body, "consts") else (body, ())
+
+
+def scan_sizes(params: dict[str, Any]) -> tuple[int, int]:
+    """How many of the inputs of a `scan` are constants and how many are carried, in this order."""
+    if "num_consts" in params:
+        return params["num_consts"], params["num_carry"]
+    # Later versions of JAX have a tree of the three kinds of inputs.
+    consts, carry, _ = params["ft_in"].unpack()
+    return len(consts), len(carry)

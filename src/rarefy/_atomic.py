@@ -14,7 +14,8 @@ def replacing(path: str | os.PathLike) -> Iterator[BinaryIO]:
 
     The content is on the disk before the name points to it, so that after a crash at any moment the
     name has the old content or the new. If the block raises, the old file stays and the new one is
-    removed. Permissions are those of the old file, or those that a new file gets.
+    removed. Permissions are those of the old file, or those that a new file gets. What is no ordinary
+    file (a pipe, `/dev/stdout`) keeps its place and is written to.
 
     Raises:
       OSError: the folder cannot be written to.
@@ -23,6 +24,10 @@ def replacing(path: str | os.PathLike) -> Iterator[BinaryIO]:
     folder, name = os.path.split(path)
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "wb") as special:
+            yield special
+        return
     try:
         descriptor, temporary = tempfile.mkstemp(dir=folder or ".", prefix=f".{name}.")
     except OSError as error:  # it names the temporary file, which says nothing to anyone

@@ -1,0 +1,7 @@
+"""Linear algebra: `linalg.gemm2(a, b)` is `nd.linalg_gemm2(a, b)`."""
+
+from rarefy._ops import defs as _defs  # noqa: F401 - fills the registry
+from rarefy._ops.render import namespace as _namespace
+from rarefy.nd._invoke import invoke as _invoke
+
+globals().update(_namespace(_invoke, module="rarefy.nd.linalg", prefix="_linalg_"))
