@@ -5,6 +5,11 @@ import os
 # Before jax starts. Tests run on CPU unless a device is asked for; a plot never opens a window.
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Most of the time goes into compiling programs that run once. The kernels are compiled as ever.
+os.environ["XLA_FLAGS"] = (
+    "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true "
+    + os.environ.get("XLA_FLAGS", "")
+)
 
 import hypothesis
 import numpy as np

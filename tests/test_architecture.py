@@ -17,7 +17,8 @@ LAYERS = (
     {"autograd", "_key", "context", "engine", "util"},
     {"nd", "sym"},
     {"optimizer", "optim", "gluon", "io", "kvstore", "module", "models"}
-    | {"metric", "initializer", "lr_scheduler", "callback", "random", "test_utils", "ndarray"},
+    | {"metric", "initializer", "lr_scheduler", "callback", "random", "test_utils", "ndarray"}
+    | {"operator"},
     {"cli"},
     {"rarefy"},
 )

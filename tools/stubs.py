@@ -17,7 +17,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 
 from rarefy._ops.defs import OPERATORS
 from rarefy._ops.opdef import Operator
-from rarefy._ops.render import public_operators, signature
+from rarefy._ops.render import operators_of, public_operators, signature
 from rarefy.nd._fluent import METHODS
 
 FOLDER = Path(__file__).parents[1] / "src/rarefy/nd"
@@ -31,6 +31,9 @@ def stubs() -> dict[Path, str]:
     return {
         FOLDER / "__init__.pyi": namespace("__init__", public_operators()),
         FOLDER / "sparse.pyi": namespace("sparse", public_operators(sparse=True)),
+        FOLDER / "op.pyi": namespace("op", public_operators()),
+        FOLDER / "linalg.pyi": namespace("linalg", operators_of("_linalg_")),
+        FOLDER / "contrib.pyi": namespace("contrib", operators_of("_contrib_")),
         FOLDER / "_internal.pyi": namespace("_internal", internal_operators()),
         FOLDER / "_fluent.pyi": fluent(),
     }

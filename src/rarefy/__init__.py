@@ -14,6 +14,7 @@ from rarefy import (
     lr_scheduler,
     metric,
     nd,
+    operator,
     optim,
     optimizer,
     random,

@@ -4,7 +4,9 @@ from rarefy._key import get_state, next_key, seed, set_state
 from rarefy.nd.random import (
     exponential,
     gamma,
+    generalized_negative_binomial,
     multinomial,
+    negative_binomial,
     normal,
     poisson,
     randint,
@@ -16,8 +18,10 @@ from rarefy.nd.random import (
 __all__ = [
     "exponential",
     "gamma",
+    "generalized_negative_binomial",
     "get_state",
     "multinomial",
+    "negative_binomial",
     "next_key",
     "normal",
     "poisson",

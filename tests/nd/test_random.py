@@ -5,7 +5,7 @@ import pytest
 import scipy.stats
 
 import rarefy
-from rarefy import nd
+from rarefy import autograd, nd
 
 N = 4000
 CONTINUOUS = {
@@ -14,6 +14,18 @@ CONTINUOUS = {
     "randn": (lambda n: nd.random.randn(n, loc=-1.0, scale=3.0), scipy.stats.norm(-1, 3)),
     "exponential": (lambda n: nd.random.exponential(2.5, n), scipy.stats.expon(scale=2.5)),
     "gamma": (lambda n: nd.random.gamma(3, 0.5, n), scipy.stats.gamma(3, scale=0.5)),
+    "normal like": (
+        lambda n: nd.random.normal_like(nd.zeros(n), loc=2, scale=0.5),
+        scipy.stats.norm(2, 0.5),
+    ),
+    "samples of gamma": (
+        lambda n: nd.sample_gamma(nd.array([3]), nd.array([0.5]), shape=n)[0],
+        scipy.stats.gamma(3, scale=0.5),
+    ),
+    "samples of exponential": (
+        lambda n: nd.random.exponential(nd.array([2.5]), shape=n)[0],
+        scipy.stats.expon(scale=2.5),
+    ),
     "operator uniform": (lambda n: nd.random_uniform(0, 2, (n,)), scipy.stats.uniform(0, 2)),
     "operator exponential": (
         lambda n: nd.random_exponential(lam=4.0, shape=(n,)),
@@ -52,6 +64,27 @@ def test_poisson():
     assert (nd.random_poisson(lam=0.0, shape=(9,)).asnumpy() == 0).all()
 
 
+COUNTS = {
+    "negative binomial": (
+        lambda n: nd.random.negative_binomial(3, 0.4, n),
+        scipy.stats.nbinom(3, 0.4),
+    ),
+    "generalized negative binomial": (
+        lambda n: nd.random.generalized_negative_binomial(2, 0.5, n),
+        scipy.stats.nbinom(2, 0.5),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_distribution_of_counts(name):
+    draw, distribution = COUNTS[name]
+    values = draw(N).asnumpy()
+    known = distribution.pmf(np.arange(9))
+    assert (values.dtype, values.shape) == (np.float32, (N,))
+    assert counts_fit(np.minimum(values, 9), [*known, 1 - known.sum()])
+
+
 def test_randint():
     values = nd.random.randint(-2, 3, N)
     assert values.dtype == np.int32
@@ -66,6 +99,36 @@ def test_multinomial():
     assert counts_fit(values.asnumpy()[0], data[0])
     assert (values.asnumpy()[1] == 2).all()
     assert nd.sample_multinomial(nd.array(data[1])).asnumpy().tolist() == [2]
+
+
+def test_logarithms_of_what_was_drawn_have_a_gradient():
+    data = nd.array([[0.1, 0.7, 0.2], [0, 0.5, 0.5]])
+    data.attach_grad()
+    with autograd.record():
+        values, logs = nd.sample_multinomial(data, shape=(5,), get_prob=True)
+    logs.backward()
+    drawn, p = values.asnumpy(), data.asnumpy()
+    assert (drawn.dtype, logs.shape) == (np.int32, (2, 5))
+    np.testing.assert_allclose(logs.asnumpy(), np.log(np.take_along_axis(p, drawn, 1)), rtol=1e-6)
+    counts = np.stack([np.bincount(row, minlength=3) for row in drawn])
+    np.testing.assert_allclose(data.grad.asnumpy() * p, counts, rtol=1e-6)
+
+
+def test_random_slopes_of_rrelu():
+    x = -nd.ones((N,))
+    mean = nd.LeakyReLU(x, act_type="rrelu", lower_bound=0.2, upper_bound=0.4).asnumpy()
+    np.testing.assert_allclose(mean, -0.3, rtol=1e-6)
+    with autograd.train_mode():
+        drawn = nd.LeakyReLU(x, act_type="rrelu", lower_bound=0.2, upper_bound=0.4).asnumpy()
+    assert scipy.stats.kstest(-drawn, scipy.stats.uniform(0.2, 0.2).cdf).pvalue > 1e-3
+
+
+def test_zipfian_classes():
+    drawn, of_true, of_drawn = nd.contrib.rand_zipfian(nd.array([3]), N, 5)
+    expected = N * np.log(np.arange(2, 7) / np.arange(1, 6)) / np.log(6)
+    assert counts_fit(drawn.asnumpy(), expected / N)
+    np.testing.assert_allclose(of_true.asnumpy(), expected[3:4])
+    np.testing.assert_allclose(of_drawn.asnumpy(), expected[drawn.asnumpy()])
 
 
 def test_shuffle_keeps_rows():

@@ -171,7 +171,7 @@ def test_what_sparse_arrays_do_not_do(stype):
         array[0:1] = 1
     with pytest.raises(TypeError, match=f"cannot assign None .* to {name}"):
         array[:] = None
-    with pytest.raises(ValueError, match=r"\(2, 4\) cannot be assigned to \(3, 4\)"):
+    with pytest.raises(MXNetError, match=r"\(2, 4\) cannot be assigned to \(3, 4\)"):
         array[:] = nd.ones((2, 4))
     with pytest.raises(NotImplementedError, match="nnz"):
         array.size  # noqa: B018

@@ -46,7 +46,6 @@ def programs():
     [
         ("sgd", {"momentum": 0.9, "multi_precision": True, "wd": 0.1}, "float16"),
         ("lars", {"momentum": 0.9, "eta": 0.5}, "float32"),
-        ("nadam", {}, "float32"),
     ],
 )
 def test_a_list_is_updated_by_one_program_in_place(name, params, dtype, programs):

@@ -131,12 +131,12 @@ def operator(name: str | None = None, **options):
       **options: fields of `Operator`: `aliases`, `updates` (arrays that the results replace, in the
         order of the results; they may be donated; for a variadic operator a function from the parameters
         to their positions), `returned` (how many of the results are returned: the weights, not their
-        states; a number or a function of the parameters), `aux` (arrays of state, as running means, that the
-        last results replace in training; these results are not returned), `needs_key` (true, false, or
-        a function of the parameters), `needs_training`, `differentiable`, `results` (their number with
-        those of `aux`, or a function of the parameters), `visible`, `eager` (as for a `Rule`,
-        of the dense meaning), `converts` (whether a sparse result stores just what is not zero in a
-        dense array, so that its cotangent is dense too), `check` (called with the values and the
+        states; a number or a function of the parameters), `aux` (arrays of state, as running means,
+        that the last results replace in training; these results are not returned), `needs_key` (true,
+        false, or a function of the parameters), `needs_training`, `differentiable`, `results` (their
+        number with those of `aux`, or a function of the parameters), `visible`, `eager` (as for a
+        `Rule`, of the dense meaning), `converts` (whether a sparse result stores just what is not zero
+        in a dense array, so that its cotangent is dense too), `check` (called with the values and the
         parameters before an operator runs on concrete values, to refuse values that no kernel can
         refuse).
 

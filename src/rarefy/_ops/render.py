@@ -74,14 +74,15 @@ def render(op: Operator, name: str, invoke: Invoke, *, module: str) -> Callable[
 
 
 def normal(name: str, value: Any) -> Any:
-    """A parameter's value as a hashable Python object: lists as tuples, dtypes as their names."""
+    """A parameter's value as a hashable Python object: lists as tuples, dtypes as their names, a shape
+    of one axis as a tuple."""
     if name == "dtype" and value is not None:
         return np.dtype(value).name
     if isinstance(value, list | tuple):
         return tuple(normal("", v) for v in value)
     if isinstance(value, np.generic):
-        return value.item()
-    return value
+        value = value.item()
+    return (value,) if name == "shape" and isinstance(value, int) else value
 
 
 def signature(op: Operator) -> inspect.Signature:

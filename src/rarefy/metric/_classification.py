@@ -186,7 +186,11 @@ class PCC(EvalMetric):
     NaN while only one class has occurred among labels or among predictions.
 
     Args:
-      name, output_names, label_names: of `EvalMetric`.
+      name, output_names, label_names, has_global_stats: of `EvalMetric`.
+
+    Attributes:
+      lcm, gcm: the confusion matrix since the last reset and since `reset`, a row for each class that
+        is predicted.
     """
 
     def __init__(
@@ -204,29 +208,28 @@ class PCC(EvalMetric):
             found = pred if pred.shape == label.shape else pred.argmax(axis=1)
             found = found.astype(np.int32).ravel()
             check_label_shapes(wanted, found)
-            k = 1 + max(wanted.max(initial=0), found.max(initial=0), len(self._global) - 1)
+            k = 1 + max(wanted.max(initial=0), found.max(initial=0), len(self.gcm) - 1)
             more = np.zeros((k, k))
             np.add.at(more, (found, wanted), 1)
-            self._local, self._global = (
-                np.pad(counts, (0, k - len(counts))) + more
-                for counts in (self._local, self._global)
+            self.lcm, self.gcm = (
+                np.pad(counts, (0, k - len(counts))) + more for counts in (self.lcm, self.gcm)
             )
         self.num_inst += 1
         self.global_num_inst += 1
 
     def get(self) -> tuple[str, float]:
-        return self.name, _correlation(self._local) if self.num_inst else float("nan")
+        return self.name, _correlation(self.lcm) if self.num_inst else float("nan")
 
     def get_global(self) -> tuple[str, float]:
-        return self.name, _correlation(self._global) if self.global_num_inst else float("nan")
+        return self.name, _correlation(self.gcm) if self.global_num_inst else float("nan")
 
     def reset(self) -> None:
         super().reset()
-        self._global = np.zeros((2, 2))
+        self.gcm = np.zeros((2, 2))
 
     def reset_local(self) -> None:
         super().reset_local()
-        self._local = np.zeros((2, 2))
+        self.lcm = np.zeros((2, 2))
 
 
 def _correlation(counts: np.ndarray) -> float:

@@ -39,7 +39,7 @@ from rarefy.nd._create import (
     waitall,
     zeros,
 )
-from rarefy.nd._custom import custom as Custom
+from rarefy.nd._custom import Custom
 from rarefy.nd._file import load, load_frombuffer, save
 from rarefy.nd._functions import reset_arrays
 from rarefy.nd._interchange import (

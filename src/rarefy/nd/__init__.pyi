@@ -41,7 +41,7 @@ from rarefy.nd._create import ones as ones
 from rarefy.nd._create import split_v2 as split_v2
 from rarefy.nd._create import waitall as waitall
 from rarefy.nd._create import zeros as zeros
-from rarefy.nd._custom import custom as Custom
+from rarefy.nd._custom import Custom as Custom
 from rarefy.nd._file import load as load
 from rarefy.nd._file import load_frombuffer as load_frombuffer
 from rarefy.nd._file import save as save

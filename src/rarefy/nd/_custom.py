@@ -3,12 +3,11 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
 import numpy as np
 
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import Value, zeros_of
-from rarefy.autograd import GradientError, is_recording, is_training, pause
+from rarefy.autograd import GradientError, is_recording, is_training
 from rarefy.autograd._mode import _scope
 from rarefy.autograd._tape import Slot, next_number
 from rarefy.base import MXNetError
@@ -88,7 +87,9 @@ class CustomOpProp:
         states = len(self.list_auxiliary_states())
         return in_stype, ["default"] * len(self.list_outputs()), ["default"] * states
 
-    def infer_storage_type_backward(self, ograd_stype, in_stype, out_stype, igrad_stype, aux_stype):
+    def infer_storage_type_backward(
+        self, ograd_stype, in_stype, out_stype, igrad_stype, aux_stype
+    ) -> Any:
         """Storage types of the same in `backward`; 'undefined' stands for a cotangent of an array
         that nothing has decided yet."""
         decided = ["default" if s == "undefined" else s for s in igrad_stype]
@@ -137,7 +138,7 @@ def get_all_registered_operators() -> list[str]:
     return sorted(_REGISTERED)
 
 
-def custom(*data, op_type: str, name: str | None = None, **kwargs) -> Any:
+def Custom(*data, op_type: str, name: str | None = None, **kwargs) -> Any:
     """Runs a custom operator.
 
     In a compiled step it is traced as all else: it may use the functions of `nd`, but not ask for
@@ -154,14 +155,14 @@ def custom(*data, op_type: str, name: str | None = None, **kwargs) -> Any:
 
     Raises:
       MXNetError: no such operator is registered, or arrays are not as many, of the shapes or of the
-        storage types that it says.
-      NotImplementedError: in a compiled step, where it asks for numbers.
+        storage types that it says, or in a compiled step it asks for numbers.
     """
     if op_type not in _REGISTERED:
         known = ", ".join(_REGISTERED) or "none"
         raise MXNetError(f"Custom: op_type {op_type!r} is not registered; there is {known}")
     named = {k: v for k, v in kwargs.items() if isinstance(v, Handle)}
-    prop = _REGISTERED[op_type](**{k: str(v) for k, v in kwargs.items() if k not in named})
+    options: dict[str, Any] = {k: str(v) for k, v in kwargs.items() if k not in named}
+    prop = _REGISTERED[op_type](**options)
     wanted = [*prop.list_arguments(), *prop.list_auxiliary_states()]
     arrays = [*data, *(named[n] for n in wanted[len(data) :] if n in named)]
     if len(arrays) != len(wanted) or not all(isinstance(a, Handle) for a in arrays):
@@ -222,7 +223,7 @@ class _Call:
             self.results = [Handle._wrap(z) for z in zeros]
         req = ["write"] * len(self.results)
         inputs = _detached(self.arrays)
-        with pause(train_mode=self.training), _KnownNumbers(self.op_type):
+        with _scope(False, self.training):
             self.op.forward(self.training, req, inputs, self.results, self.aux)
         return [r._wrap(r._value, shared=True) for r in self.results]
 
@@ -243,7 +244,7 @@ class _Call:
             ]
         req = ["null" if kind is None else "write" for kind in wanted]
         out_grad, in_data, out_data = self._needed([Handle._wrap(g) for g in given])
-        with _scope(False, self.training), _KnownNumbers(self.op_type):
+        with _scope(False, self.training):
             self.op.backward(req, out_grad, in_data, out_data, in_grad, self.aux)
         return [None if kind is None else g._value for g, kind in zip(in_grad, wanted, strict=True)]
 
@@ -264,24 +265,6 @@ class _Call:
 def _detached(arrays: list) -> list:
     """The same values in handles that the user's code may keep or change."""
     return [a._wrap(a._value, shared=True) for a in arrays]
-
-
-class _KnownNumbers:
-    """Says in a compiled step what an operator cannot do there."""
-
-    def __init__(self, op_type: str):
-        self.op_type = op_type
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, error, trace) -> None:
-        unknown = (jax.errors.TracerArrayConversionError, jax.errors.ConcretizationTypeError)
-        if isinstance(error, unknown):
-            raise NotImplementedError(
-                f"Custom: {self.op_type} asks for numbers (asnumpy, asscalar, if), which are not "
-                "known in a compiled step; use the functions of nd, or call it outside of one"
-            ) from error
 
 
 class CustomNode:

@@ -150,7 +150,8 @@ class NDArray(Fluent, Handle, stype="default"):
         return self._dense_value().__dlpack__(**kwargs)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return self._dense_value().__dlpack_device__()
+        device: Any = self._dense_value()
+        return device.__dlpack_device__()
 
     def to_dlpack_for_read(self) -> Any:
         """A DLPack capsule of the elements, not copied. They must not be written to.
@@ -309,7 +310,7 @@ class NDArray(Fluent, Handle, stype="default"):
         except ValueError as error:
             raise MXNetError(f"reshape: {error}") from error
 
-    def broadcast_to(self, shape) -> "NDArray":
+    def broadcast_to(self, shape, out=None, name=None) -> "NDArray":
         """The array with its axes of size 1 repeated; see `nd.broadcast_to`.
 
         Raises:
@@ -325,7 +326,7 @@ class NDArray(Fluent, Handle, stype="default"):
                 f"requested shape {sizes}"
             )
         source = self if mine == self.shape else self.reshape(mine)
-        return invoke(OPERATORS["broadcast_to"], (source,), {"shape": sizes})
+        return invoke(OPERATORS["broadcast_to"], (source,), {"shape": sizes}, out)
 
     def split_v2(self, indices_or_sections, axis: int = 0, squeeze_axis: bool = False) -> Any:
         """The parts that the array is cut into along an axis; see `nd.split_v2`."""
@@ -505,6 +506,24 @@ class NDArray(Fluent, Handle, stype="default"):
             return
         with wide():
             self._store(write_block(self._value, found, new))
+
+    def slice_assign(self, rhs: "NDArray", begin, end, step=()) -> "NDArray":
+        """Replaces a block by another array.
+
+        Args:
+          rhs: what the block becomes.
+          begin, end, step: as in `nd.slice`.
+
+        Returns:
+          The array itself.
+        """
+        self[_slices(begin, end, step)] = rhs
+        return self
+
+    def slice_assign_scalar(self, value: float, begin, end, step=()) -> "NDArray":
+        """Fills a block with a number; see `slice_assign`."""
+        self[_slices(begin, end, step)] = value
+        return self
 
     def _put(self, elements: Elements, value) -> None:
         base = self._value
@@ -692,6 +711,11 @@ class NDArray(Fluent, Handle, stype="default"):
 
 
 _DOT = {"transpose_a": False, "transpose_b": False, "forward_stype": None}
+
+
+def _slices(begin, end, step) -> tuple[slice, ...]:
+    """The key of a block given as in `nd.slice`; steps may be absent."""
+    return tuple(map(slice, begin, end, step or (None,) * len(begin)))
 
 
 def _host_array(value: Any, dtype) -> Any:

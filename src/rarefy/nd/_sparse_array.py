@@ -139,9 +139,9 @@ class BaseSparseNDArray(NDArray):
             given: Any = value._value_for(self)
         elif isinstance(value, arithmetic.NUMBERS):
             given = self._filled(value)
-        elif isinstance(value, np.ndarray):
+        elif isinstance(value, np.ndarray | list | tuple):
             with wide():
-                given = jnp.asarray(value.astype(mine.dtype))
+                given = jnp.asarray(np.asarray(value).astype(mine.dtype))
         else:
             raise TypeError(
                 f"cannot assign {value!r} of type {type(value)} to {type(self).__name__}"

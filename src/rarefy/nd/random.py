@@ -127,12 +127,15 @@ def shuffle(data, **kwargs) -> NDArray:
     return invoke(OPERATORS["_shuffle"], (data,), {}, kwargs.get("out"))
 
 
-def _add_likes() -> None:
-    """The functions that draw an array like another: `uniform_like(x, low=0, high=1)`."""
-    for name, op in OPERATORS.items():
-        if name.startswith("_random_") and name.endswith("_like"):
-            public = name.removeprefix("_random_")
-            globals()[public] = _render(op, public, invoke, module="rarefy.nd.random")
+def _like(name: str):
+    """The function that draws an array like another: `uniform_like(x, low=0, high=1)`."""
+    return _render(OPERATORS[f"_random_{name}"], name, invoke, module="rarefy.nd.random")
 
 
-_add_likes()
+uniform_like = _like("uniform_like")
+normal_like = _like("normal_like")
+exponential_like = _like("exponential_like")
+gamma_like = _like("gamma_like")
+poisson_like = _like("poisson_like")
+negative_binomial_like = _like("negative_binomial_like")
+generalized_negative_binomial_like = _like("generalized_negative_binomial_like")

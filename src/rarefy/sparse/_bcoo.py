@@ -12,7 +12,8 @@ from jax import numpy as jnp
 from rarefy.sparse import _dot, _entries, _fill, _layout, _operators, _structure, _torch
 from rarefy.sparse._base import JAXSparse
 from rarefy.sparse._check import as_data, as_indices, as_shape, check_bcoo
-from rarefy.sparse._index import index_dtype_for
+from rarefy.sparse._getitem import getitem
+from rarefy.sparse._index import index_dtype_for, widens
 from rarefy.sparse._info import SparseInfo
 from rarefy.sparse._vmap import register
 
@@ -347,7 +348,7 @@ class BCOO(JAXSparse):
         Where that may change a value, repeated entries are added up first.
         """
         dtype = jax.dtypes.canonicalize_dtype(dtype)
-        if jnp.promote_types(self.dtype, dtype) == dtype:
+        if widens(self.dtype, dtype):
             return self._with_buffers(self.data.astype(dtype), self.indices)
         return self._map(lambda data: data.astype(dtype))
 
@@ -419,11 +420,11 @@ class BCOO(JAXSparse):
             self.data, self.indices, shape=self.shape, permutation=permutation
         )
         shape = tuple(self.shape[p] for p in permutation)
-        order = tuple(permutation.index(d) for d in self._sorted_by)
+        batch = range(self.n_batch)
+        order = (*batch, *(permutation.index(d) for d in self._sorted_by[self.n_batch :]))
         is_sorted = order == tuple(range(self.n_batch + self.n_sparse))
         out = BCOO._trusted(data, indices, shape, is_sorted, self.unique_indices)
-        if order[: self.n_batch] == tuple(range(self.n_batch)):
-            out._order = order
+        out._order = order
         return out
 
     # Reductions and products.
@@ -612,16 +613,16 @@ class BCOO(JAXSparse):
         return (-self) + other
 
     def __getitem__(self, item: Any) -> "BCOO":
-        """Indexing by integers, slices, `...`, None, and one array of integers or bools.
+        """Indexing by integers, slices, `...`, None, arrays of integers and known masks.
 
-        An array along a sparse dimension makes new batch dimensions of its own shape where it
-        indexes the first sparse one; along another it makes sparse ones.
+        Arrays make batch dimensions where they index the first sparse dimension or several, else
+        dimensions of the kind that they index. A number out of range means the nearest cell.
 
         Raises:
-          IndexError: too many indices, or one out of range.
-          NotImplementedError: more than one index is an array.
+          IndexError: too many indices, or a mask that does not fit.
+          TypeError: an index of another kind, or a traced mask.
         """
-        return _operators.getitem(self, item)
+        return getitem(self, item)
 
     def __iter__(self) -> Iterator["BCOO"]:
         return (self[i] for i in range(len(self)))

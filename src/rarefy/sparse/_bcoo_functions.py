@@ -215,6 +215,8 @@ def bcoo_set_nse(mat: BCOO, nse: int) -> BCOO:
     nse, n_batch = operator.index(nse), mat.n_batch
     if nse < 0:
         raise ValueError(f"nse must not be negative, got {nse}")
+    if nse == mat.nse:
+        return mat
     data = lax.slice_in_dim(mat.data, 0, min(nse, mat.nse), axis=n_batch)
     indices = lax.slice_in_dim(mat.indices, 0, min(nse, mat.nse), axis=n_batch)
     data, indices = _structure.lengthen(data, indices, shape=mat.shape, nse=nse)

@@ -12,7 +12,7 @@ from rarefy.sparse import _dot, _fill, _layout, _operators, _rows, _slicing, _to
 from rarefy.sparse._base import JAXSparse
 from rarefy.sparse._bcoo import BCOO
 from rarefy.sparse._check import as_data, as_indices, as_shape, check_bcsr, is_concrete
-from rarefy.sparse._index import index_dtype_for
+from rarefy.sparse._index import index_dtype_for, widens
 from rarefy.sparse._info import SparseInfo
 from rarefy.sparse._vmap import register
 
@@ -379,7 +379,7 @@ class BCSR(JAXSparse):
     def astype(self, dtype: Any) -> "BCSR":
         """The same with stored values of another type; as `BCOO.astype`."""
         dtype = jax.dtypes.canonicalize_dtype(dtype)
-        if self.unique_indices or jnp.promote_types(self.dtype, dtype) == dtype:
+        if self.unique_indices or widens(self.dtype, dtype):
             return self._with_data(self.data.astype(dtype))
         return BCSR.from_bcoo(self.to_bcoo().astype(dtype))
 
@@ -540,14 +540,13 @@ class BCSR(JAXSparse):
         return (-self) + other
 
     def __getitem__(self, item: Any) -> Any:
-        """Indexing by integers, slices, `...`, None, and one array of integers or bools.
+        """Indexing as of a BCOO.
 
         A contiguous range of rows of a matrix is a BCSR and costs O(nse); what else leaves two
         sparse dimensions is a BCSR, the rest a BCOO, as from `BCOO.__getitem__`.
 
         Raises:
-          IndexError: too many indices, or one out of range.
-          NotImplementedError: more than one index is an array.
+          IndexError: too many indices, or a mask that does not fit.
         """
         rows = self._row_range(item)
         if rows is None:

@@ -409,7 +409,7 @@ def _block_dot(data, indices, indptr, rhs, width, shape, over_rows: bool, rhs_is
     indices = jnp.broadcast_to(indices, (*batch, nse)).reshape(n_blocks, nse).astype(dtype)
     indptr = jnp.broadcast_to(indptr, (*batch, m + 1)).reshape(n_blocks, m + 1).astype(dtype)
     block = lax.iota(dtype, n_blocks)[:, None]
-    slots = lax.iota(dtype, nse)
+    slots = lax.iota(dtype, nse)[None, :]
     real = (indices >= 0) & (indices < n) & (slots < indptr[:, -1:])
     diagonal = over_rows or rhs_is_batched
     columns = n_blocks * n if diagonal else n

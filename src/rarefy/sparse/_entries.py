@@ -183,12 +183,16 @@ def fromdense_host(mat: np.ndarray, *, nse, n_batch, n_dense, index_dtype):
 def sort_indices(data, indices, *, shape):
     """Sorts the entries of every batch by coordinates, padding last; equal ones keep order."""
     layout = layout_of(data, indices, shape)
+    n_batch = len(layout.batch)
 
-    def sort(data, indices):
+    def sort(indices):
         order = sort_order(indices, layout.sparse)
-        return data[order], normalize_padding(indices, layout.sparse)[order]
+        return normalize_padding(indices, layout.sparse)[order], order
 
-    return over_batches(sort, layout.batch, data, indices)
+    # Indices that batches share are sorted once and stay shared.
+    indices, order = over_batches(sort, indices.shape[:n_batch], indices)
+    batch = jnp.broadcast_shapes(data.shape[:n_batch], order.shape[:n_batch])
+    return over_batches(lambda d, o: d[o], batch, data, order), indices
 
 
 @partial(jax.jit, static_argnames=("shape", "nse", "remove_zeros"), inline=True)

@@ -20,6 +20,12 @@ def has_int64() -> bool:
     return jax.dtypes.canonicalize_dtype(np.int64) == np.int64
 
 
+def widens(dtype: Any, wanted: Any) -> bool:
+    """Whether every value of `dtype` has its like in `wanted`, whatever promotion is allowed."""
+    with jax.numpy_dtype_promotion("standard"):
+        return jnp.promote_types(dtype, wanted) == wanted
+
+
 def index_dtype_for(*sizes: int) -> np.dtype:
     """The index type that holds every one of `sizes`, each of which is also the padding index."""
     return np.dtype(np.int32 if max(sizes, default=0) <= INT32_MAX else np.int64)

@@ -291,9 +291,10 @@ def _first_sparse_to_batch(data, indices, shape: Shape):
     layout = layout_of(data, indices, shape)
     size, rest = layout.sparse[0], layout.sparse[1:]
     (indices,) = as_kernel_index(indices)
-    numbers = lax.iota(indices.dtype, size)[:, None]
+    numbers = lax.broadcasted_iota(indices.dtype, (*(1,) * n_batch, size, 1), n_batch)
     here = indices[..., None, :, 0] == numbers  # (*batch, size, nse)
-    others = jnp.where(here[..., None], indices[..., None, :, 1:], np.asarray(rest, indices.dtype))
+    others = indices[..., None, :, 1:]
+    others = jnp.where(here[..., None], others, along_last(rest, others))
     mask = here.reshape(*here.shape, *(1,) * len(layout.dense))
     return jnp.where(mask, jnp.expand_dims(data, n_batch), jnp.zeros((), data.dtype)), others
 
@@ -304,7 +305,8 @@ def _last_sparse_to_dense(data, indices, shape: Shape):
     # The turned dimension is the last sparse one that is left; those after it are dense already.
     size = shape[n_batch + n_sparse - 1]
     (indices,) = as_kernel_index(indices)
-    here = indices[..., -1:] == lax.iota(indices.dtype, size)  # (*batch, nse, size)
+    numbers = lax.broadcasted_iota(indices.dtype, (*(1,) * (n_batch + 1), size), n_batch + 1)
+    here = indices[..., -1:] == numbers  # (*batch, nse, size)
     mask = here.reshape(*here.shape, *(1,) * len(layout.dense))
     data = jnp.where(mask, jnp.expand_dims(data, n_batch + 1), jnp.zeros((), data.dtype))
     return data, indices[..., :-1]

@@ -1,4 +1,4 @@
-"""What the operators of BCOO do with another sparse array, and its indexing by arrays.
+"""What the operators of BCOO do with another sparse array, and cells by number.
 
 The functions take BCOO values without importing the class, which is built on them.
 """
@@ -162,75 +162,6 @@ def resolve_sizes(mat: Any, given: Sequence[Any]) -> Shape:
             raise TypeError(f"cannot reshape array of shape {mat.shape} into shape {new}")
         new = tuple(mat.size // known if s == -1 else s for s in new)
     return new
-
-
-def getitem(mat: Any, item: Any) -> Any:
-    """Takes a basic index of a BCOO, or one with a single array of integers or bools.
-
-    The dimension of an array becomes the dimensions of the array. Along a sparse dimension these are
-    new batch dimensions, so that dimension must be the first sparse one that is left.
-    """
-    items = item if isinstance(item, tuple) else (item,)
-    arrays = [k for k, i in enumerate(items) if _is_array(i)]
-    if not arrays:
-        return _basic(mat, items)
-    if len(arrays) > 1:
-        raise NotImplementedError(
-            "a sparse array takes one array between brackets; index by the others one after another"
-        )
-    here = arrays[0]
-    used = [i is not None and i is not Ellipsis for i in items]
-    if any(i is Ellipsis for i in items[:here]):
-        dimension = mat.ndim - sum(used[here:])
-    else:
-        dimension = sum(used[:here])
-    if dimension >= mat.ndim:
-        raise IndexError(f"too many indices for an array of {mat.ndim} dimensions")
-    ids = _ids_of(items[here], dimension, mat.shape[dimension])
-    rest = _basic(mat, (*items[:here], slice(None), *items[here + 1 :]))
-    before = [i for i in items[:here] if i is not Ellipsis]
-    gone = sum(i is not None and not isinstance(i, slice) for i in before)
-    axis = dimension - gone + sum(i is None for i in before)
-    return take(rest, ids, axis)
-
-
-def _is_array(index: Any) -> bool:
-    return isinstance(index, list | np.ndarray | jax.Array) and np.ndim(index) > 0
-
-
-def _ids_of(index: Any, dimension: int, size: int) -> jax.Array | np.ndarray:
-    ids = index if isinstance(index, jax.Array) else np.asarray(index)
-    if ids.dtype == bool:
-        if not is_concrete(ids):
-            raise TypeError(
-                "a mask must be known: under jit use integers, or an array of bools from outside"
-            )
-        if ids.shape != (size,):
-            raise IndexError(
-                f"a mask of shape {ids.shape} does not fit dimension {dimension}: {size}"
-            )
-        ids = np.flatnonzero(np.asarray(ids))
-    elif isinstance(ids, np.ndarray) and not ids.size:
-        ids = ids.astype(np.int32)
-    if not jnp.issubdtype(ids.dtype, jnp.integer):
-        raise TypeError(f"indices must be integers or bools, got {ids.dtype}")
-    if is_concrete(ids):
-        known = np.asarray(ids)
-        bad = (known < -size) | (known >= size)
-        if bad.any():
-            raise IndexError(
-                f"index {known[bad][0]} is out of range for dimension {dimension} of size {size}"
-            )
-        return np.where(known < 0, known + size, known)
-    return jnp.clip(jnp.where(ids < 0, ids + size, ids), 0, max(size - 1, 0))
-
-
-def _basic(mat: Any, item: Any) -> Any:
-    plan = _slicing.plan_of(item, mat.shape)
-    if plan == _slicing.whole(mat.shape):
-        return mat
-    data, indices, shape = _slicing.take(mat.data, mat.indices, shape=mat.shape, plan=plan)
-    return mat._trusted(data, indices, shape)
 
 
 def take(mat: Any, ids: jax.Array | np.ndarray, axis: int) -> Any:

@@ -36,7 +36,8 @@ def plan_of(item: Any, shape: Shape) -> Plan:
     """Reads what stands between the brackets.
 
     Raises:
-      IndexError: there are too many indices, two ellipses, or an integer is out of range.
+      IndexError: there are too many indices, two ellipses, or an integer for no cells at all.
+      TypeError: an index is of another kind.
       NotImplementedError: an index is an array.
     """
     items = item if isinstance(item, tuple) else (item,)
@@ -85,12 +86,11 @@ def _part_of(index: Any, dimension: int, size: int) -> int | Span:
     try:
         place = operator.index(index)
     except TypeError:
-        raise IndexError(
-            f"an index must be an integer, slice, ... or None, got {index!r}"
-        ) from None
-    if not -size <= place < size:
-        raise IndexError(f"index {place} is out of range for dimension {dimension} of size {size}")
-    return place % size
+        raise TypeError(f"an index must be an integer, slice, ... or None, got {index!r}") from None
+    if size == 0:
+        raise IndexError(f"index {place} is out of range for dimension {dimension} of size 0")
+    # As in JAX, where what is out of range means the nearest cell.
+    return min(max(place + size if place < 0 else place, 0), size - 1)
 
 
 def row_range_of(plan: Plan, shape: Shape) -> Span | None:

@@ -246,8 +246,9 @@ def leaky_relu(
     if act_type == "rrelu":
         slopes = jnp.asarray((lower_bound + upper_bound) / 2, data.dtype)
         if training:
-            bounds = {"minval": lower_bound, "maxval": upper_bound}
             key = jax.random.wrap_key_data(key)
-            slopes = jax.random.uniform(key, data.shape, data.dtype, **bounds)
+            slopes = jax.random.uniform(
+                key, data.shape, data.dtype, minval=lower_bound, maxval=upper_bound
+            )
         return jnp.where(data > 0, data, slopes * data)
     raise ValueError(f"act_type must be one of {', '.join(get_args(ReluType))}; got {act_type!r}")

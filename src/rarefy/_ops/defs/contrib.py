@@ -22,8 +22,8 @@ def quadratic(data, *, a: Scalar = 0.0, b: Scalar = 0.0, c: Scalar = 0.0):
     Returns:
       Shape and dtype of `data`; csr where `data` is so and c is 0.
     """
-    a, b, c = (jnp.asarray(s, data.dtype) for s in (a, b, c))
-    return a * data * data + b * data + c
+    square, line, constant = (jnp.asarray(s, data.dtype) for s in (a, b, c))
+    return square * data * data + line * data + constant
 
 
 def _without_constant(a, b, c) -> SType | None:

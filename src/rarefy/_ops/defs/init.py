@@ -1,5 +1,7 @@
 """Arrays made from nothing."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,7 +17,7 @@ milliseconds, copying it does not."""
 
 def filled(shape: Shape, value, dtype) -> jax.Array:
     """An array of one value."""
-    if np.prod(shape, dtype=object) <= SMALL:
+    if math.prod(shape) <= SMALL:
         return jnp.asarray(np.full(shape, value, dtype))
     return jnp.full(shape, value, dtype)
 

@@ -174,12 +174,11 @@ def _(want, inputs, output, cotangent, *, shape, get_prob, dtype, key):
     batch = data.shape[:-1]
     drawn = output[0].astype(jnp.int32).reshape(*batch, *shape)
 
-    def logarithms(p):
-        rows = p.reshape(*batch, *(1,) * len(shape), p.shape[-1])
-        return _picked(jnp.log(rows), drawn)
+    def picked(p):
+        return _picked(p.reshape(*batch, *(1,) * len(shape), p.shape[-1]), drawn)
 
-    _, back = jax.vjp(logarithms, data)
-    return back(cotangent[1].reshape(drawn.shape))
+    found, back = jax.vjp(picked, data)  # not of the logarithm of all: some may be zero
+    return back(cotangent[1].reshape(drawn.shape) / found)
 
 
 @operator("_shuffle", aliases=("shuffle",), needs_key=True, differentiable=False)

@@ -15,6 +15,7 @@ from rarefy.sparse import _operators
 from rarefy.sparse._bcoo import BCOO
 from rarefy.sparse._bcoo_shapes import bcoo_broadcast_in_dim
 from rarefy.sparse._bcsr import BCSR
+from rarefy.sparse._index import widens
 from rarefy.sparse._jaxpr import evaluate
 from rarefy.sparse._sparsify import _pattern
 from rarefy.sparse._sparsify._refusals import densifies, no_power
@@ -71,8 +72,7 @@ def elementwise(walk: Walk, call: Call, ins: list[Any]) -> Sequence[Any]:
 def _widens(call: Call, ins: list[Any]) -> bool:
     if call.name != "convert_element_type" or not jnp.issubdtype(dtype_of(ins[0]), jnp.inexact):
         return False  # sums of integers may wrap, and those of bools are no sums
-    wanted = call.params["new_dtype"]
-    return jnp.promote_types(dtype_of(ins[0]), wanted) == wanted
+    return widens(dtype_of(ins[0]), call.params["new_dtype"])
 
 
 def _of_spread(walk: Walk, call: Call, ins: list[Any]) -> Any:
