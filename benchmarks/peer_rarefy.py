@@ -127,6 +127,25 @@ def dense_to_csr(a):
     return keep(lambda x: sparse.BCSR.fromdense(x, nse=a.nse), a.todense(), note="nse given")
 
 
+@op("dense_to_rsp", "rarefy")
+def dense_to_rsp():
+    x = np.zeros((100_000, 64), np.float32)
+    x[::100] = dense((1000, 64))
+    f = partial(row_sparse_functions.row_sparse_from_dense, capacity=1000)
+    return keep(f, jnp.array(x), out=rows_of, note="capacity given")
+
+
+@op("row_slice", "rarefy")
+def row_slice(a):
+    return keep(lambda a: a[500:1500], bcsr(a), note="keeps nse")
+
+
+@op("spgemm", "rarefy")
+def spgemm(a, b):
+    a, b = bcsr(a), bcsr(b)
+    return Run(lambda: a @ b, wait, lambda: densified(a @ b), "slots as needed")
+
+
 @op("retain", "rarefy")
 def retain():
     want = np.sort(np.random.default_rng(1).choice(100_000, 1000, False)).astype(np.int32)

@@ -142,12 +142,14 @@ ffi::Error MatmulParts(ffi::ThreadPool& pool, const CsrPair<I>& p, const V* a, c
     static thread_local Scratch scratch;
     const int64_t n = (p.columns + 64) / 64 * 64;  // so that each array is aligned
     auto* const memory =
-        static_cast<char*>(scratch.Get(n * (int64_t{sizeof(V)} + 2 * int64_t{sizeof(I)})));
+        static_cast<char*>(scratch.Get(n / 8 + n * (int64_t{sizeof(V)} + 2 * int64_t{sizeof(I)})));
     if (memory == nullptr) return failed.store(true);
     auto* const sums = reinterpret_cast<V*>(memory);
     auto* const seen = reinterpret_cast<I*>(memory + n * int64_t{sizeof(V)});
+    auto* const bits = reinterpret_cast<uint64_t*>(seen + 2 * n);
     std::fill(seen, seen + n, I{0});
-    CsrDotCsrRows(p, a, b, begin, end, sums, seen, seen + n, place, stride, data, indices);
+    std::fill(bits, bits + BitWords(p.columns), uint64_t{0});
+    CsrDotCsrRows(p, a, b, begin, end, sums, seen, seen + n, bits, place, stride, data, indices);
     scratch.Trim();
   };
   if (alone) {

@@ -67,19 +67,30 @@ void CsrDotCsrCount(const CsrPair<I>& p, int64_t begin, int64_t end, I* seen, I*
   }
 }
 
-// Sorts the `count` columns of a row, which are those where seen == mark.
+// How many words hold a bit for each column.
+inline int64_t BitWords(int64_t columns) { return columns / 64 + 1; }
+
+// Sorts `count` distinct columns of a row.
+//
+//   bits  (BitWords(columns))  working memory, zeros; zeros again afterwards
+//
+// Cost O(count + columns / 64) or O(count * log(count)), whichever is less.
 template <typename I>
-void SortRow(I* row, int64_t count, const I* seen, I mark, int64_t columns) {
-  if (count < 32) {
+void SortRow(I* row, int64_t count, uint64_t* bits, int64_t columns) {
+  if (count < 8) {
     for (int64_t i = 1; i < count; ++i) {
       const I column = row[i];
       int64_t j = i;
       for (; j > 0 && row[j - 1] > column; --j) row[j] = row[j - 1];
       row[j] = column;
     }
-  } else if (count * 16 > columns) {  // a pass over the columns beats sorting them
-    for (int64_t j = 0, n = 0; n < count; ++j)
-      if (seen[j] == mark) row[n++] = static_cast<I>(j);
+  } else if (count * 512 > columns) {
+    for (int64_t i = 0; i < count; ++i) bits[row[i] / 64] |= uint64_t{1} << (row[i] % 64);
+    for (int64_t w = 0, n = 0; n < count; ++w) {
+      for (uint64_t word = bits[w]; word != 0; word &= word - 1)
+        row[n++] = static_cast<I>(64 * w + __builtin_ctzll(word));
+      bits[w] = 0;
+    }
   } else {
     std::sort(row, row + count);
   }
@@ -88,13 +99,14 @@ void SortRow(I* row, int64_t count, const I* seen, I mark, int64_t columns) {
 // Writes the distinct columns of row r of the product, ascending, for r in [begin, end).
 //
 //   seen     (columns)  working memory; each value must differ from all -(r + 1)
-//   row      (columns)  working memory
+//   row      (columns + 1)  working memory
+//   bits     (BitWords(columns))  working memory, zeros; zeros again afterwards
 //   indptr   (rows + 1) of the product; a row gets what is between, its first columns
 //   indices             of the product
 //
 // Cost O(pairs + elements * log of those in a row).
 template <typename I>
-void CsrDotCsrFill(const CsrPair<I>& p, int64_t begin, int64_t end, I* seen, I* row,
+void CsrDotCsrFill(const CsrPair<I>& p, int64_t begin, int64_t end, I* seen, I* row, uint64_t* bits,
                    const I* indptr, I* indices) {
   for (int64_t r = begin; r < end; ++r) {
     const auto first = static_cast<int64_t>(indptr[r]), last = static_cast<int64_t>(indptr[r + 1]);
@@ -106,7 +118,7 @@ void CsrDotCsrFill(const CsrPair<I>& p, int64_t begin, int64_t end, I* seen, I* 
       count += seen[j] != mark;
       seen[j] = mark;
     });
-    SortRow(row, count, seen, mark, p.columns);
+    SortRow(row, count, bits, p.columns);
     std::copy(row, row + std::min(count, last - first), indices + first);
   }
 }
@@ -116,6 +128,7 @@ void CsrDotCsrFill(const CsrPair<I>& p, int64_t begin, int64_t end, I* seen, I* 
 //   a (a.nse), b (b.nse)  values
 //   sums, seen, row  (columns), (columns), (columns + 1)  working memory; each value of `seen` must
 //            differ from all r + 1
+//   bits     (BitWords(columns))  working memory, zeros; zeros again afterwards
 //   place    place(r, count) tells where the `count` elements of row r go and how many there is
 //            room for: a pair (first, room)
 //   data, indices    of the product; `stride` numbers an element: its column, or, if it is 2, its
@@ -125,7 +138,8 @@ void CsrDotCsrFill(const CsrPair<I>& p, int64_t begin, int64_t end, I* seen, I* 
 // Source: Gustavson, Two Fast Algorithms for Sparse Matrices (1978).
 template <typename V, typename I, typename Place>
 void CsrDotCsrRows(const CsrPair<I>& p, const V* a, const V* b, int64_t begin, int64_t end, V* sums,
-                   I* seen, I* row, const Place& place, int64_t stride, V* data, I* indices) {
+                   I* seen, I* row, uint64_t* bits, const Place& place, int64_t stride, V* data,
+                   I* indices) {
   for (int64_t r = begin; r < end; ++r) {
     const I mark = static_cast<I>(r + 1);
     int64_t count = 0;
@@ -137,7 +151,7 @@ void CsrDotCsrRows(const CsrPair<I>& p, const V* a, const V* b, int64_t begin, i
       seen[j] = mark;
     });
     const auto [first, room] = place(r, count);
-    if (room > 0) SortRow(row, count, seen, mark, p.columns);
+    if (room > 0) SortRow(row, count, bits, p.columns);
     for (int64_t i = 0; i < room; ++i) {
       const int64_t g = first + i;
       data[g] = sums[row[i]];

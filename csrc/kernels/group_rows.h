@@ -167,7 +167,7 @@ class Sorter {
     while (i < middle && j < entries_) {
       const uint64_t left = key_of(i), right = key_of(j);
       const bool second = right < left;
-      *to++ = second ? Record::Make(right, j) : Record::Make(left, i);
+      *to++ = Record::Make(std::min(left, right), second ? j : i);
       j += second;
       i += !second;
     }

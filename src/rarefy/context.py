@@ -56,7 +56,7 @@ class Context(metaclass=_ContextClass):
             raise ContextError(
                 f"device_type must be one of {', '.join(DEVICE_TYPES)}; got {device_type!r}"
             )
-        self.device_type = device_type
+        self.device_type: str = device_type
         self.device_id = int(device_id)
         self._before: list[Context | None] = []
 

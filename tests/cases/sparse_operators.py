@@ -221,7 +221,6 @@ def _two_arrays() -> Iterator[Use]:
         yield Use(
             "_scatter_elemwise_div", (stype, "default"), (None, _nonzero(_same)), np.divide, stype
         )
-        yield Use("elemwise_div", (stype, stype), (None, None), np.divide, "default", slope=False)
     yield Use("add_n", ("row_sparse",) * 3, (None, _same, None), lambda *x: sum(x), "row_sparse")
     yield Use(
         "where",

@@ -18,10 +18,6 @@ CONTINUOUS = {
         lambda n: nd.random.normal_like(nd.zeros(n), loc=2, scale=0.5),
         scipy.stats.norm(2, 0.5),
     ),
-    "samples of gamma": (
-        lambda n: nd.sample_gamma(nd.array([3]), nd.array([0.5]), shape=n)[0],
-        scipy.stats.gamma(3, scale=0.5),
-    ),
     "samples of exponential": (
         lambda n: nd.random.exponential(nd.array([2.5]), shape=n)[0],
         scipy.stats.expon(scale=2.5),

@@ -104,13 +104,17 @@ def plain(answer):
             "dtype": np.dtype(answer.dtype).name,
             "values": np.round(values, 6).ravel().tolist(),
         }
-    if isinstance(answer, list | tuple):
+    if isinstance(answer, list) or any(hasattr(part, "asnumpy") for part in _parts(answer)):
         return {"list": [plain(part) for part in answer]}
     if isinstance(answer, float | np.floating):
         return {"number": round(float(answer), 5)}
     if isinstance(answer, int | np.integer):
         return {"number": int(answer)}
     return {"repr": repr(answer)}
+
+
+def _parts(answer) -> tuple:
+    return answer if isinstance(answer, tuple) else ()
 
 
 def answers(file: Path) -> dict:

@@ -373,17 +373,15 @@ def test_iteration_gives_the_rows():
 
 def test_indexing_refuses():
     x = BCOO.fromdense(M)
-    for index, kind in ((3, IndexError), ((0, 0, 0), IndexError), ((..., ...), IndexError)):
-        with pytest.raises(kind):
+    for index in ((0, 0, 0), (..., ...)):
+        with pytest.raises(IndexError):
             x[index]
-    with pytest.raises(IndexError, match="integer"):
+    with pytest.raises(TypeError, match="integer"):
         x["a"]
     with pytest.raises(IndexError, match="bool"):
         x[True]
-    with pytest.raises(NotImplementedError, match="one array"):
-        x[np.array([0, 1]), np.array([0, 1])]
-    with pytest.raises(IndexError, match="index 3 is out of range for dimension 0 of size 3"):
-        x[np.array([0, 3])]
+    with pytest.raises(IndexError, match="of size 0"):
+        x[:0][1]
 
 
 @each_layout

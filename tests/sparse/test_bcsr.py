@@ -250,3 +250,23 @@ def test_fromdense_in_every_layout_and_under_jit():
         jax.jit(BCSR.fromdense)(M)
     with pytest.raises(ValueError, match="two sparse dimensions"):
         BCSR.fromdense(dense)
+
+
+def test_a_product_with_a_transpose_does_not_transpose(rng):
+    dense = rng.integers(-2, 3, (4, 5)).astype(np.float32)
+    x, v = BCSR.fromdense(dense), np.arange(4, dtype=np.float32)
+    turned = x.T
+    assert_array_equal(turned @ v, dense.T @ v)
+    assert_array_equal(v @ turned.T, v @ dense)
+    assert_array_equal(np.ones((2, 5), np.float32) @ turned, np.ones((2, 5)) @ dense.T)
+    assert "data" not in vars(turned)  # nothing has asked for its buffers
+    inside = jax.jit(lambda v: (turned.data * 1, turned @ v))
+    assert_array_equal(inside(v)[1], dense.T @ v)
+    assert_array_equal(turned.todense(), dense.T)  # and what a trace asked for is no tracer
+    lowered = jax.jit(lambda x, v: x.T @ v).lower(x, v).compile().as_text()
+    assert "csr_t_dot_dense" in lowered
+    assert "rarefy_csr_transpose" not in lowered
+    gradient = jax.grad(lambda d: (x._with_data(d).T @ v).sum())(x.data)
+    assert_array_equal(gradient, v[np.nonzero(dense)[0]])
+    with pytest.raises(AttributeError, match="no attribute 'row'"):
+        turned.row  # noqa: B018

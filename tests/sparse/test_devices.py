@@ -103,6 +103,14 @@ def check_sharded_batches(sparse, mesh, dense):
         assert all(x.sharding.is_equivalent_to(split, x.ndim) for x in jax.tree.leaves(mat))
         out = jax.jit(lambda m: m @ vector, out_shardings=split)(mat)
         assert_allclose(out, dense @ vector, rtol=1e-5, atol=1e-5)
+        pairs = layout.fromdense(np.concatenate([dense, dense]), n_batch=1, nse=24)
+        of_two = jax.shard_map(
+            lambda m: m * m.shape[0],
+            mesh=mesh,
+            in_specs=PartitionSpec("x"),
+            out_specs=PartitionSpec("x"),
+        )(pairs)
+        assert_array_equal(of_two.todense(), 2 * pairs.todense())
         twice = jax.jit(lambda m: m * 2)(mat)
         assert_array_equal(twice.todense(), 2 * dense)
         one_each = jax.pmap(lambda m: m @ vector)(mat)
@@ -113,6 +121,9 @@ def check_values_in_programs(sparse, dense):
     """Donation, waiting, trees, and loops and branches that carry sparse values."""
     for layout in (sparse.BCOO, sparse.BCSR):
         mat = layout.fromdense(dense[0], nse=15)
+        one = layout.fromdense(dense[:1], n_batch=1, nse=15)
+        shared = layout._trusted(*one._bufs, (3, 4, 6))  # buffers of size 1 for a batch of three
+        assert jax.jit(lambda m: m)(shared).shape == (3, 4, 6)
         given = jax.tree.map(jnp.copy, mat)
         place = given.data.unsafe_buffer_pointer()
         scaled = jax.jit(lambda m: 3 * m, donate_argnums=0)(given)
@@ -129,10 +140,8 @@ def check_values_in_programs(sparse, dense):
 
         @jax.jit
         def carried(m):
-            summed, _ = lax.scan(lambda c, s: (s * c, c.data.sum()), m, jnp.array([1.0, 2.0]))
-            doubled = lax.while_loop(
-                lambda c: jnp.abs(c.data).sum() < 100, lambda c: 2 * c, summed
-            )
+            summed, _ = lax.scan(lambda c, s: (s * c, c.data.sum()), m, np.float32([1, 2]))
+            doubled = lax.while_loop(lambda c: jnp.abs(c.data).sum() < 100, lambda c: 2 * c, summed)
             return lax.cond(doubled.data[0] > 0, lambda c: -c, lambda c: c, doubled)
 
         out, expected = carried(mat), 2 * dense[0]

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 from rarefy._ops.gradient import cotangent_like, pull_back
 from rarefy._ops.infer import Plan
 from rarefy._ops.opdef import Operator, Rule, Signature
+from rarefy._ops.places import with_data
 from rarefy._ops.storage import Value, to_dense
 
 Static = tuple[tuple[str, Any], ...]
@@ -54,7 +55,10 @@ def run(
         return meaning(plan.op, plan.rule, static, training)(values, scalars, key)
     program = _forward(plan.op, plan.rule, static, training, donate)
     if not donate:
-        return program((), tuple(values), scalars, key)
+        results = program((), tuple(values), scalars, key)
+        if plan.rule is None or plan.rule.places_of is None:
+            return results
+        return (with_data(values[plan.rule.places_of], results[0]),)
     given = tuple(v for i, v in enumerate(values) if i in donate)
     kept = tuple(v for i, v in enumerate(values) if i not in donate)
     return program(given, kept, scalars, key)
@@ -84,7 +88,10 @@ def _forward(op, rule, static, training, donate):
         given, kept = list(given), list(kept)
         count = len(given) + len(kept)
         values = [given.pop(0) if i in donate else kept.pop(0) for i in range(count)]
-        return compute(values, scalars, key)
+        results = compute(values, scalars, key)
+        if rule is None or rule.places_of is None:
+            return results
+        return (results[0].data,)
 
     return program
 

@@ -34,12 +34,15 @@ class Rule:
         gradient of its own.
       spreads: whether the result is dense and as large as the dense form of the sparse arrays; it
         counts against the byte budget of dense copies.
+      places_of: the position of the csr array in whose places the result has its elements; then only
+        the numbers come from the compiled program, which would copy indices that it passes on.
     """
 
     fn: Callable[..., Any]
     out: Out
     eager: bool = False
     spreads: bool = False
+    places_of: int | None = None
 
 
 @dataclass(eq=False)
@@ -64,18 +67,21 @@ class Operator:
     visible: Literal["public", "internal"] = "public"
     eager: bool = False
     converts: bool = False
+    hint: str | None = None
     check: Callable[..., None] | None = None
     rules: dict[Signature, tuple[Rule, ...]] = field(default_factory=dict)
     gradients: dict[Signature, Callable[..., Any]] = field(default_factory=dict)
 
-    def rule(self, *signature: SType | None, out: Out, eager: bool = False, spreads: bool = False):
-        """Registers a rule for a signature. For a variadic operator one storage type means all.
+    def rule(self, *signature: SType | None, out: Out, **options):
+        """Registers a rule for a signature; the options are other fields of `Rule`.
+
+        For a variadic operator one storage type means all.
 
         Where a signature has several, the first one that applies is used.
         """
 
         def register(fn):
-            rule = Rule(fn, out, eager, spreads)
+            rule = Rule(fn, out, **options)
             self.rules[signature] = (*self.rules.get(signature, ()), rule)
             return fn
 
@@ -136,7 +142,9 @@ def operator(name: str | None = None, **options):
         false, or a function of the parameters), `needs_training`, `differentiable`, `results` (their
         number with those of `aux`, or a function of the parameters), `visible`, `eager` (as for a
         `Rule`, of the dense meaning), `converts` (whether a sparse result stores just what is not zero
-        in a dense array, so that its cotangent is dense too), `check` (called with the values and the
+        in a dense array, so that its cotangent is dense too), `hint` (the parameter, None by default,
+        that names the storage type wanted of the result: where no rule gives it the result is
+        converted), `check` (called with the values and the
         parameters before an operator runs on concrete values, to refuse values that no kernel can
         refuse).
 

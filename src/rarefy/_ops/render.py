@@ -40,6 +40,7 @@ def render(op: Operator, name: str, invoke: Invoke, *, module: str) -> Callable[
         n: p.default for n, p in op.parameters.items() if p.default is not inspect.Parameter.empty
     }
     n_arrays = len(op.arrays)
+    tuples = [n for n, p in op.parameters.items() if p.annotation in (tuple, tuple[int, ...])]
 
     def function(*args, **kwargs):
         out = kwargs.pop("out", None)
@@ -61,6 +62,9 @@ def render(op: Operator, name: str, invoke: Invoke, *, module: str) -> Callable[
                 f"{name}() has no argument {', '.join(sorted(unknown))}; it takes {', '.join(order)}"
             )
         params = {**defaults, **{k: normal(k, v) for k, v in given.items()}}
+        for k in tuples:  # MXNet takes a number for a tuple of one
+            if isinstance(params.get(k), int):
+                params[k] = (params[k],)
         missing = [p for p in op.parameters if p not in params]
         if missing:
             raise TypeError(f"{name}() needs {', '.join(missing)}")
@@ -74,15 +78,12 @@ def render(op: Operator, name: str, invoke: Invoke, *, module: str) -> Callable[
 
 
 def normal(name: str, value: Any) -> Any:
-    """A parameter's value as a hashable Python object: lists as tuples, dtypes as their names, a shape
-    of one axis as a tuple."""
+    """A parameter's value as a hashable Python object: lists as tuples, dtypes as their names."""
     if name == "dtype" and value is not None:
         return np.dtype(value).name
     if isinstance(value, list | tuple):
         return tuple(normal("", v) for v in value)
-    if isinstance(value, np.generic):
-        value = value.item()
-    return (value,) if name == "shape" and isinstance(value, int) else value
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def signature(op: Operator) -> inspect.Signature:

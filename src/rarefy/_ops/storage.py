@@ -19,7 +19,7 @@ from rarefy.sparse._capacity import (
 )
 from rarefy.sparse._csr import canonical_csr, csr_from_dense
 from rarefy.sparse._index import index_dtype_for
-from rarefy.sparse._row_sparse import merge_rows, row_sparse_from_dense
+from rarefy.sparse._row_sparse import merge_rows, occupied_rows, row_sparse_from_dense
 
 SType = Literal["default", "csr", "row_sparse"]
 Value = jax.Array | BCSR | BCOO
@@ -68,26 +68,24 @@ def convert(value: Value, stype: SType) -> Value:
     if stype == "csr":
         if dense.ndim != 2:
             raise ValueError(f"csr holds two dimensions; the array has shape {dense.shape}")
-        return csr_from_dense(dense, _slots(dense, dense.size))
+        return csr_from_dense(dense, _slots(dense))
     if stype == "row_sparse":
         if dense.ndim == 0:
             raise ValueError("row_sparse needs at least one dimension; the array is a scalar")
-        return row_sparse_from_dense(dense, _slots(dense, dense.shape[0]))
+        if isinstance(dense, Tracer):
+            return row_sparse_from_dense(dense, dense.shape[0])
+        occupied, count = occupied_rows(dense)
+        return row_sparse_from_dense(dense, capacity(int(count), dense.shape[0]), occupied)
     if stype == "default":
         return dense
     raise ValueError(f"stype must be one of {', '.join(STYPES)}; got {stype!r}")
 
 
-def _slots(dense: jax.Array, limit: int) -> int:
-    """How many slots hold the non-zero elements, or rows, of a dense array."""
+def _slots(dense: jax.Array) -> int:
+    """How many slots hold the non-zero elements of a matrix."""
     if isinstance(dense, Tracer):
-        return limit
-    if limit == dense.size and dense.ndim == 2:
-        return capacity(int(dense_places(dense, nse=0).count), limit)
-    occupied = np.asarray(dense) != 0
-    if limit != dense.size or dense.ndim == 1:
-        occupied = occupied.reshape(limit, -1).any(axis=1) if limit else occupied.reshape(-1)
-    return capacity(int(np.count_nonzero(occupied)), limit)
+        return dense.size
+    return capacity(int(dense_places(dense, nse=0).count), dense.size)
 
 
 def is_traced(value: Value) -> bool:
@@ -102,12 +100,15 @@ def count_stored(value: BCSR | BCOO) -> int:
     return int(np.count_nonzero(np.asarray(value.indices)[:, 0] < value.shape[0]))
 
 
-def fit(value: Any) -> Any:
+def fit(value: Any, count: int | None = None) -> Any:
     """Gives a concrete value without repeats the lowest rung of the capacity ladder that holds what it
-    stores, whatever padding it came with. Under a trace the value is returned as it is."""
+    stores, whatever padding it came with. Under a trace the value is returned as it is.
+
+    `count` is how much it stores, where that is known; else it is counted.
+    """
     if is_traced(value):
         return value
-    count = count_stored(value)
+    count = count_stored(value) if count is None else count
     if isinstance(value, BCSR):
         slots = capacity(count)
         return trim_csr(value, slots) if slots <= value.nse else pad_csr(value, slots)

@@ -11,7 +11,7 @@ from rarefy._key import next_key
 from rarefy._ops import fallback
 from rarefy._ops.compiled import run, split_params
 from rarefy._ops.infer import Plan, infer
-from rarefy._ops.opdef import Operator, Signature
+from rarefy._ops.opdef import OPERATORS, Operator, Signature
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import SType, Value, canonical, convert, is_traced, to_dense
 from rarefy.autograd._mode import _mode
@@ -46,6 +46,8 @@ def invoke(
     """
     given, signature = _read(op, arrays)
     plan = infer(op, signature, params)
+    if op.hint and params[op.hint] is not None and (plan.fallback or params[op.hint] not in plan.out):
+        return _converted(op, arrays, params, out)
     training = op.needs_training and autograd.is_training()
     key = next_key() if op.needs_key and op.draws(params) else None
     with wide():
@@ -72,6 +74,17 @@ def invoke(
 
 
 _NO_SLOT = (None,)
+
+
+def _converted(op: Operator, arrays, params: dict[str, Any], out) -> Any:
+    """The result in the storage type that the caller asks for, where no rule gives it."""
+    assert op.hint is not None
+    wanted = params[op.hint]
+    result = invoke(op, arrays, {**params, op.hint: None})
+    cast = OPERATORS["cast_storage"]
+    if result._stype not in ("default", wanted):
+        result = invoke(cast, (result,), {"stype": "default"})
+    return invoke(cast, (result,), {"stype": wanted}, out)
 
 
 def _read(op: Operator, arrays: Sequence[Any]) -> tuple[list[Value | None], Signature]:

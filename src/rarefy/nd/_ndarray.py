@@ -310,7 +310,7 @@ class NDArray(Fluent, Handle, stype="default"):
         except ValueError as error:
             raise MXNetError(f"reshape: {error}") from error
 
-    def broadcast_to(self, shape, out=None, name=None) -> "NDArray":
+    def broadcast_to(self, shape, *, out=None, name=None) -> "NDArray":
         """The array with its axes of size 1 repeated; see `nd.broadcast_to`.
 
         Raises:

@@ -1,6 +1,6 @@
 """Sparse arrays and the operators that have a rule for them."""
 
-from rarefy._ops import defs as _defs  # noqa: F401 - fills the registry
+from rarefy._ops.defs import OPERATORS as _OPERATORS
 from rarefy._ops.render import namespace as _namespace
 from rarefy.nd._arithmetic import ADD as _ADD
 from rarefy.nd._arithmetic import DIVIDE as _DIVIDE
@@ -36,6 +36,11 @@ def multiply(lhs, rhs):
 def divide(lhs, rhs):
     """lhs / rhs, element by element: csr where `lhs` is so and `rhs` is a vector or a number."""
     return _DIVIDE.sparse(lhs, rhs)
+
+
+def elemwise_div(lhs, rhs):
+    """lhs / rhs, element by element; dense, and NaN where neither array stores anything."""
+    return _invoke(_OPERATORS["elemwise_div"], (lhs, rhs), {})
 
 
 globals().update(_namespace(_invoke, module="rarefy.nd.sparse", sparse=True))

@@ -132,6 +132,7 @@ class BCOO(JAXSparse):
             "shape": self.shape,
             "indices_sorted": self.indices_sorted,
             "unique_indices": self.unique_indices,
+            **_layout.shared_axes(self.shape, np.ndim(self.indices) - 2, *self._bufs),
         }
 
     def tree_flatten_with_keys(self):
@@ -141,6 +142,8 @@ class BCOO(JAXSparse):
 
     @classmethod
     def tree_unflatten(cls, aux: dict[str, Any], children: Sequence[Any]) -> "BCOO":
+        shared = aux.get("shared", ())
+        aux = {k: v for k, v in aux.items() if k != "shared"}
         if aux.keys() != {"shape", "indices_sorted", "unique_indices"}:
             raise ValueError(f"BCOO.tree_unflatten: invalid aux_data={aux!r}")
         data, indices = children
@@ -148,7 +151,7 @@ class BCOO(JAXSparse):
         if hasattr(data, "ndim") and hasattr(indices, "ndim") and indices.ndim >= 2:
             n_batch = indices.ndim - 2
             rank = data.ndim - 1 + indices.shape[-1]
-            self.shape = _layout.mapped_shape(self.shape, rank, n_batch, data, indices)
+            self.shape = _layout.mapped_shape(self.shape, rank, n_batch, shared, data, indices)
         return self
 
     # Properties.

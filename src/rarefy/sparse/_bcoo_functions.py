@@ -9,7 +9,7 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
-from rarefy.sparse import _entries, _operators, _sampled, _structure
+from rarefy.sparse import _entries, _layout, _operators, _sampled, _structure
 from rarefy.sparse._base import JAXSparse
 from rarefy.sparse._bcoo import BCOO
 from rarefy.sparse._dot import canonical_dimension_numbers
@@ -57,12 +57,13 @@ def bcoo_transpose(mat: BCOO, *, permutation: Sequence[int]) -> BCOO:
 
 
 def bcoo_reduce_sum(mat: BCOO, *, axes: Sequence[int]) -> BCOO:
-    """Sums over `axes`; the result is a BCOO even without dimensions, of the same dtype."""
+    """Sums over `axes`; the result is a BCOO even without dimensions, of the dtype of `jnp.sum`."""
     mat = expect_bcoo("bcoo_reduce_sum", mat)
     axes = tuple(sorted({operator.index(a) for a in axes}))
     if any(not 0 <= a < mat.ndim for a in axes):
         raise ValueError(f"bcoo_reduce_sum: axes {axes} are out of range for {mat!r}")
-    data, indices = _entries.reduce_sum(mat.data, mat.indices, shape=mat.shape, axes=axes)
+    data = mat.data.astype(_layout.sum_dtype(mat.dtype, None))
+    data, indices = _entries.reduce_sum(data, mat.indices, shape=mat.shape, axes=axes)
     return BCOO._trusted(data, indices, tuple(s for d, s in enumerate(mat.shape) if d not in axes))
 
 

@@ -148,6 +148,7 @@ class BCSR(JAXSparse):
             "shape": self.shape,
             "indices_sorted": self.indices_sorted,
             "unique_indices": self.unique_indices,
+            **_layout.shared_axes(self.shape, np.ndim(self.indices) - 1, *self._bufs),
         }
 
     def tree_flatten_with_keys(self):
@@ -157,6 +158,8 @@ class BCSR(JAXSparse):
 
     @classmethod
     def tree_unflatten(cls, aux: dict[str, Any], children: Sequence[Any]) -> "BCSR":
+        shared = aux.get("shared", ())
+        aux = {k: v for k, v in aux.items() if k != "shared"}
         if aux.keys() != {"shape", "indices_sorted", "unique_indices"}:
             raise ValueError(f"BCSR.tree_unflatten: invalid aux_data={aux!r}")
         data, indices, indptr = children
@@ -164,7 +167,7 @@ class BCSR(JAXSparse):
         if hasattr(data, "ndim") and hasattr(indices, "ndim") and indices.ndim >= 1:
             n_batch = indices.ndim - 1
             rank = data.ndim + 1
-            self.shape = _layout.mapped_shape(self.shape, rank, n_batch, data, indices)
+            self.shape = _layout.mapped_shape(self.shape, rank, n_batch, shared, data, indices)
         return self
 
     # Properties.
@@ -404,12 +407,14 @@ class BCSR(JAXSparse):
 
         Cost: O(nse + n) for a matrix of n columns.
         """
-        n_batch = self.n_batch
-        permutation = _layout.permutation_of(axes, n_batch, 2, self.n_dense)
+        source = self._source
+        kinds = (self.n_batch, 2, self.n_dense) if source is None else (0, 2, 0)
+        permutation = _layout.permutation_of(axes, *kinds)
         if permutation == tuple(range(self.ndim)):
             return self
         if permutation == (1, 0):
-            return BCSR._transposed(self)
+            is_back = source is not None and source.indices_sorted
+            return source if is_back else BCSR._transposed(self)
         return BCSR.from_bcoo(self.to_bcoo().transpose(permutation))
 
     # Reductions and products.

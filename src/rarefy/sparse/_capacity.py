@@ -1,5 +1,8 @@
 """The capacity ladder: how many slots a sparse value holds, so that few shapes are compiled."""
 
+from functools import partial
+
+import jax
 import numpy as np
 
 from rarefy.sparse._bcoo import BCOO
@@ -85,9 +88,10 @@ def trim_csr(value: BCSR, nse: int) -> BCSR:
     _require_csr("trim_csr", value)
     if nse > value.nse:
         raise ValueError(f"trim_csr: nse {nse} exceeds the {value.nse} slots there are")
+    data, indices = _trimmed(value.data, value.indices, nse=nse)
     return BCSR._trusted(
-        trim_leading(value.data, nse),
-        trim_leading(value.indices, nse),
+        data,
+        indices,
         value.indptr,
         value.shape,
         indices_sorted=value.indices_sorted,
@@ -134,13 +138,23 @@ def trim_row_sparse(value: BCOO, nse: int) -> BCOO:
     _require_row_sparse("trim_row_sparse", value)
     if nse > value.nse:
         raise ValueError(f"trim_row_sparse: nse {nse} exceeds the {value.nse} slots there are")
+    data, indices = _trimmed(value.data, value.indices, nse=nse)
     return BCOO._trusted(
-        trim_leading(value.data, nse),
-        trim_leading(value.indices, nse),
+        data,
+        indices,
         value.shape,
         indices_sorted=value.indices_sorted,
         unique_indices=value.unique_indices,
     )
+
+
+def _trimmed(data, indices, *, nse: int):
+    return (data, indices) if data.shape[0] == nse else _trim(data, indices, nse=nse)
+
+
+@partial(jax.jit, static_argnames="nse", inline=True)
+def _trim(data, indices, *, nse):
+    return trim_leading(data, nse), trim_leading(indices, nse)
 
 
 def _require_csr(name: str, value: BCSR) -> None:

@@ -126,6 +126,26 @@ def csr_add(a: BCSR, b: BCSR, *, drop_zeros: bool = False) -> BCSR:
     return BCSR._trusted(data, columns, indptr, a.shape, True, True)
 
 
+def csr_add_exact(a: BCSR, b: BCSR, *, minus: bool = False) -> tuple[BCSR, int]:
+    """Adds or subtracts two csr matrices whose numbers are known; drops elements that are zero.
+
+    Args:
+      a, b: csr of one shape, any order, repeats and padding allowed.
+      minus: whether `b` is subtracted.
+
+    Returns:
+      Canonical csr of `a.nse + b.nse` slots, and how many elements it stores. Waits for the sum.
+    """
+    _check_same_shape("csr_add_exact", a, b)
+    a, b = _in_order(a), _in_order(b)
+    *buffers, facts = _rows.add_counted(a._bufs, b._bufs, shape=a.shape, minus=minus)
+    count, zero = (int(f) for f in np.asarray(facts))
+    if zero:
+        buffers = _rows.without_zeros(*buffers, n_columns=a.shape[1])
+        count = int(np.asarray(buffers[2])[-1])
+    return BCSR._trusted(*buffers, a.shape, True, True), count
+
+
 @partial(jax.jit, static_argnames=("shape", "nse", "drop_zeros"), inline=True)
 def _merge(data, coordinates, *, shape, nse, drop_zeros):
     data, coordinates, _ = _entries.sum_duplicates(

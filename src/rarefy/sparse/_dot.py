@@ -22,6 +22,7 @@ from rarefy.sparse._index import (
     index_dtype_for,
     row_of_entry,
     row_starts,
+    widens,
 )
 from rarefy.sparse._layout import csr_coordinates, dense_to_sparse
 
@@ -138,7 +139,7 @@ def coo_dot_general(data, indices, rhs, *, shape, dimension_numbers, sorted_by, 
             sorted_by=sorted_by,
             out_dtype=out_dtype,
         )
-    dtype = jnp.result_type(data, rhs)
+    dtype = _work_dtype(data, rhs, out_dtype)
     if _is_matrix_product(layout, dimension_numbers, dtype):
         out = _matrix_dot(
             data.astype(dtype),
@@ -172,6 +173,14 @@ def coo_dot_general(data, indices, rhs, *, shape, dimension_numbers, sorted_by, 
     )
     out = out.reshape(*(shape[d] for d in row_dims), *layout.dense, *free_sizes)
     return out if out_dtype is None else out.astype(out_dtype)
+
+
+def _work_dtype(data, rhs, out_dtype):
+    """The type in which products are summed: that of the result, unless it is narrower."""
+    dtype = jnp.result_type(data, rhs)
+    if out_dtype is not None and widens(dtype, out_dtype):
+        return jax.dtypes.canonicalize_dtype(out_dtype)
+    return dtype
 
 
 def _is_matrix_product(layout, dimension_numbers: DimensionNumbers, dtype) -> bool:
@@ -380,6 +389,8 @@ def csr_dot_general(data, indices, indptr, rhs, *, shape, dimension_numbers, out
             sorted_by=tuple(range(n_batch)),
             out_dtype=out_dtype,
         )
+    dtype = _work_dtype(data, rhs, out_dtype)
+    data, rhs = data.astype(dtype), rhs.astype(dtype)
     m, n = shape[n_batch:]
     over_rows = contract == (n_batch,)
     free = [d for d in range(rhs.ndim) if d not in rhs_contract and d not in rhs_batch]

@@ -30,27 +30,52 @@ from rarefy.sparse._info import SparseEfficiencyError, SparseEfficiencyWarning
 Shape = tuple[int, ...]
 
 
-def mapped_shape(shape: Shape, rank: int, n_batch: int, *buffers: Any) -> Shape:
-    """Finds the shape of a value whose buffers were sliced or stacked along leading axes.
+def shared_axes(shape: Shape, n_batch: int, *buffers: Any) -> dict[str, tuple[int, ...]]:
+    """Static data of a tree: the batch axes, counted from the last, along which nothing varies.
 
-    `jax.lax.scan`, `jax.tree.map` and the like work on buffers and hand back the static shape
-    unchanged. Axes that all buffers lost or won in front are batch axes of the value.
+    Along the others a buffer has the size of the shape, and `mapped_shape` sees when it is cut.
+    """
+    if n_batch <= 0 or not all(len(getattr(b, "shape", ())) >= n_batch for b in buffers):
+        return {}
+    lead = range(min(n_batch, len(shape)))
+    found = tuple(
+        d - n_batch for d in lead if shape[d] != 1 and all(b.shape[d] == 1 for b in buffers)
+    )
+    return {"shared": found} if found else {}
+
+
+def mapped_shape(
+    shape: Shape, rank: int, n_batch: int, shared: Sequence[int], *buffers: Any
+) -> Shape:
+    """Finds the shape of a value whose buffers were cut, sliced or stacked along leading axes.
+
+    `jax.lax.scan`, `jax.shard_map`, `jax.tree.map` and the like work on buffers and hand back the
+    static shape unchanged. Axes that all buffers lost or won in front are batch axes of the value, and
+    a batch axis is as long as the buffers are along it.
 
     Args:
       shape: the static shape.
       rank: the number of dimensions that the buffers have room for.
       n_batch: the number of leading batch axes that the buffers have.
+      shared: what `shared_axes` found.
       buffers: the buffers.
     """
-    if rank == len(shape):
+    if rank > len(shape):
+        won = rank - len(shape)
+        if won > n_batch:
+            return shape
+        lead = [max((b.shape[d] for b in buffers), key=lambda s: s != 1) for d in range(won)]
+        shape = (*lead, *shape)
+    shape = shape[len(shape) - rank :]
+    if n_batch <= 0 or any(len(b.shape) < n_batch for b in buffers):
         return shape
-    if rank < len(shape):
-        return shape[len(shape) - rank :]
-    won = rank - len(shape)
-    if won > n_batch:
-        return shape
-    lead = [max((b.shape[d] for b in buffers), key=lambda s: s != 1) for d in range(won)]
-    return (*lead, *shape)
+    sizes = [{b.shape[d] for b in buffers} for d in range(n_batch)]
+    kept = [
+        s in found or d - n_batch in shared
+        for d, (s, found) in enumerate(zip(shape, sizes, strict=False))
+    ]
+    cut = [s if k else max(found) for s, k, found in zip(shape, kept, sizes, strict=False)]
+    return (*cut, *shape[n_batch:])
 
 
 def fromdense(

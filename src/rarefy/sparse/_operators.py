@@ -13,7 +13,7 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
-from rarefy.sparse import _dot, _elementwise, _entries, _slicing, _spdot, _structure, _window
+from rarefy.sparse import _dot, _elementwise, _entries, _spdot, _structure, _window
 from rarefy.sparse._check import is_concrete
 from rarefy.sparse._ladder import capacity
 
@@ -127,7 +127,7 @@ def reshape(mat: Any, new: Sequence[int], dimensions: Sequence[int] | None = Non
                 f"dimensions of {mat!r} each among themselves"
             )
     if math.prod(new) != mat.size:
-        raise TypeError(
+        raise ValueError(
             f"reshape total size must be unchanged, got new_sizes {new} (of total size "
             f"{math.prod(new)}) for shape {mat.shape} (of total size {mat.size})."
         )
@@ -161,6 +161,8 @@ def resolve_sizes(mat: Any, given: Sequence[Any]) -> Shape:
         if known == 0 or mat.size % known:
             raise TypeError(f"cannot reshape array of shape {mat.shape} into shape {new}")
         new = tuple(mat.size // known if s == -1 else s for s in new)
+    if math.prod(new) != mat.size:
+        raise TypeError(f"cannot reshape array of shape {mat.shape} into shape {new}")
     return new
 
 

@@ -15,6 +15,7 @@ from jax import lax
 from jax import numpy as jnp
 
 from rarefy._primitives.csr_t_dot_rows import csr_t_dot_rows
+from rarefy._primitives.dense_places import dense_places
 from rarefy._primitives.group_rows import group_rows
 from rarefy._primitives.take_rows import take_rows
 from rarefy.sparse import _dot
@@ -52,11 +53,12 @@ def row_sparse(data: Any, rows: Any, shape: Any) -> BCOO:
         )
     if is_concrete(rows):
         _check_ascending("row_sparse", np.asarray(rows), shape[0])
-    return _make(data, rows, shape)
+    return _make(data, rows[:, None], shape)
 
 
-def _make(data: jax.Array, rows: jax.Array, shape: Shape) -> BCOO:
-    return BCOO._trusted(data, rows[:, None], shape, True, True)
+def _make(data: jax.Array, indices: jax.Array, shape: Shape) -> BCOO:
+    """`indices` is `(cap, 1)`: made in the program that finds the rows, it costs no call of its own."""
+    return BCOO._trusted(data, indices, shape, True, True)
 
 
 def _check_ascending(name: str, rows: np.ndarray, n_rows: int) -> None:
@@ -111,17 +113,17 @@ def merge_rows(ids: Any, values: Any, n_rows: int, *, capacity: int | None = Non
     d = values.shape[ids.ndim :]
     if capacity is None:
         capacity = min(ids.size, n_rows)
-    data, rows = _merge(
+    data, indices = _merge(
         ids.reshape(-1), values.reshape(ids.size, *d), n_rows=n_rows, capacity=capacity
     )
-    return _make(data, rows, (n_rows, *d))
+    return _make(data, indices, (n_rows, *d))
 
 
 @partial(jax.jit, static_argnames=("n_rows", "capacity"), inline=True)
 def _merge(ids, values, *, n_rows, capacity):
     (ids,) = _as_ids(ids, n_rows=n_rows)
     groups = group_rows(ids, n_rows=n_rows, capacity=capacity)
-    return sum_groups(groups.order, groups.starts, values), groups.rows
+    return sum_groups(groups.order, groups.starts, values), groups.rows[:, None]
 
 
 def _as_ids(*ids: jax.Array, n_rows: int) -> tuple[jax.Array, ...]:
@@ -162,10 +164,10 @@ def multiply_row_sparse(a: BCOO, b: BCOO) -> BCOO:
     Cost: O((a.nse + b.nse) * (log(nse) + prod(d))).
     """
     _check_pair("multiply_row_sparse", a, b)
-    data, rows = _multiply(
+    data, indices = _multiply(
         a.data, row_sparse_rows(a), b.data, row_sparse_rows(b), n_rows=a.shape[0]
     )
-    return _make(data, rows, a.shape)
+    return _make(data, indices, a.shape)
 
 
 @partial(jax.jit, static_argnames="n_rows", inline=True)
@@ -173,7 +175,7 @@ def _multiply(a, a_rows, b, b_rows, *, n_rows):
     a_rows, b_rows = _as_ids(a_rows, b_rows, n_rows=n_rows)
     both = jnp.concatenate([a_rows, b_rows])
     rows = group_rows(both, n_rows=n_rows, capacity=min(both.shape[0], n_rows)).rows
-    return _lookup(a, a_rows, rows, n_rows) * _lookup(b, b_rows, rows, n_rows), rows
+    return _lookup(a, a_rows, rows, n_rows) * _lookup(b, b_rows, rows, n_rows), rows[:, None]
 
 
 def _lookup(data, rows, wanted, n_rows: int):
@@ -202,42 +204,79 @@ def retain(value: BCOO, ids: Any) -> BCOO:
     ids = jnp.asarray(ids)
     if ids.ndim != 1:
         raise ValueError(f"retain: ids must be (k,), got shape {ids.shape}")
-    data, rows = _retain(value.data, row_sparse_rows(value), ids, n_rows=value.shape[0])
-    return _make(data, rows, value.shape)
+    data, indices = _retain(value.data, row_sparse_rows(value), ids, n_rows=value.shape[0])
+    return _make(data, indices, value.shape)
+
+
+def retain_known(value: BCOO, ids: np.ndarray, capacity: int) -> BCOO:
+    """`retain` of concrete ids that ascend without repeats within `[0, n)`, in `capacity` slots."""
+    n = value.shape[0]
+    dtype = index_dtype_for(n)
+    wanted = np.full(capacity, n, dtype)
+    wanted[: ids.shape[0]] = ids
+    # A value that stores all its rows has row i in slot i.
+    whole = value.nse == n and n > 0 and int(np.asarray(value.indices)[-1, 0]) == n - 1
+    data, indices = _take_known(value.data, value.indices, wanted, n_rows=n, whole=whole)
+    return _make(data, indices, value.shape)
+
+
+@partial(jax.jit, static_argnames=("n_rows", "whole"), inline=True)
+def _take_known(data, indices, wanted, *, n_rows, whole):
+    if whole:
+        return take_rows(data, wanted, form=form_for(data.dtype)), wanted[:, None]
+    (rows, wanted) = _as_ids(indices[:, 0], wanted, n_rows=n_rows)
+    return _lookup(data, rows, wanted, n_rows), wanted[:, None]
 
 
 @partial(jax.jit, static_argnames="n_rows", inline=True)
 def _retain(data, rows, ids, *, n_rows):
     rows, ids = _as_ids(rows, ids, n_rows=n_rows)
     wanted = group_rows(ids, n_rows=n_rows, capacity=ids.shape[0]).rows
-    return _lookup(data, rows, wanted, n_rows), wanted
+    return _lookup(data, rows, wanted, n_rows), wanted[:, None]
 
 
-def row_sparse_from_dense(dense: Any, capacity: int) -> BCOO:
+@jax.jit
+def occupied_rows(dense) -> tuple[jax.Array, jax.Array]:
+    """Finds the rows of a dense array `(n, *d)` that are not all zero.
+
+    Returns:
+      `(n,)`, bool, and how many they are, int32.
+
+    Cost: O(n * prod(d)).
+    """
+    occupied = _occupied(dense)
+    return occupied, occupied.sum(dtype=jnp.int32)
+
+
+def _occupied(dense):
+    n = dense.shape[0]
+    return (dense != 0).reshape(n, math.prod(dense.shape[1:])).any(axis=1)
+
+
+def row_sparse_from_dense(dense: Any, capacity: int, occupied: Any = None) -> BCOO:
     """Stores the rows of a dense array that are not all zero.
 
     Args:
       dense: `(n, *d)`.
       capacity: slots of the result; rows beyond it are left out, so it must be at least the number
         of non-zero rows (`n` always suffices).
+      occupied: `(n,)`, bool, which rows they are, where that is known.
 
     Returns:
       row_sparse BCOO of the same shape.
 
-    Cost: O(n * prod(d)).
+    Cost: O(n * prod(d)); O(n + capacity * prod(d)) where `occupied` is given.
     """
-    data, rows = _from_dense(jnp.asarray(dense), capacity=capacity)
-    return _make(data, rows, jnp.shape(dense))
+    data, indices = _from_dense(jnp.asarray(dense), occupied, capacity=capacity)
+    return _make(data, indices, jnp.shape(dense))
 
 
 @partial(jax.jit, static_argnames="capacity", inline=True)
-def _from_dense(dense, *, capacity):
-    n = dense.shape[0]
-    occupied = (dense != 0).reshape(n, math.prod(dense.shape[1:])).any(axis=1)
-    rank = jnp.cumsum(occupied, dtype=jnp.int32)
-    wanted = lax.iota(jnp.int32, capacity) + 1
-    rows = jnp.searchsorted(rank, wanted, side="left").astype(index_dtype_for(n))
-    return take_rows(dense, rows, form=form_for(dense.dtype)), rows
+def _from_dense(dense, occupied, *, capacity):
+    dtype = index_dtype_for(dense.shape[0])
+    occupied = _occupied(lax.stop_gradient(dense)) if occupied is None else occupied
+    rows = dense_places(occupied[None], nse=capacity, index_dtype=dtype).indices
+    return take_rows(dense, rows, form=form_for(dense.dtype)), rows[:, None]
 
 
 def row_sparse_to_dense(value: BCOO) -> jax.Array:
@@ -289,8 +328,8 @@ def csr_transpose_dot(csr: BCSR, dense: Any, *, capacity: int | None = None) -> 
         )
     n = csr.shape[1]
     capacity = min(csr.nse, n) if capacity is None else capacity
-    data, rows = _transpose_dot(*csr._bufs, dense, n_rows=n, capacity=capacity)
-    return _make(data, rows, (n, *dense.shape[1:]))
+    data, indices = _transpose_dot(*csr._bufs, dense, n_rows=n, capacity=capacity)
+    return _make(data, indices, (n, *dense.shape[1:]))
 
 
 @partial(jax.jit, static_argnames=("n_rows", "capacity"), inline=True)
@@ -304,7 +343,7 @@ def _transpose_dot(data, indices, indptr, dense, *, n_rows, capacity):
         whole = _dot.csr_t_dot(
             data, groups.inverse, indptr, dense, shape=(dense.shape[0], capacity)
         )
-        return whole, groups.rows
+        return whole, groups.rows[:, None]
     out = csr_t_dot_rows(
         data.astype(dtype),
         indptr,
@@ -313,7 +352,7 @@ def _transpose_dot(data, indices, indptr, dense, *, n_rows, capacity):
         dense.astype(dtype),
         form=form_for(dtype),
     )
-    return out, groups.rows
+    return out, groups.rows[:, None]
 
 
 def csr_dot_row_sparse(csr: BCSR, value: BCOO) -> jax.Array:
@@ -364,7 +403,7 @@ def concat_row_sparse(values: list[BCOO]) -> BCOO:
     dtype = jnp.result_type(*(v.dtype for v in values))
     data = jnp.concatenate([v.data.astype(dtype) for v in values])
     if all(v.nse == v.shape[0] for v in values):
-        return _make(data, jnp.concatenate(ids), (n, *tail))
+        return _make(data, jnp.concatenate(ids)[:, None], (n, *tail))
     return merge_rows(jnp.concatenate(ids), data, n)
 
 

@@ -77,26 +77,43 @@ def add(a, b, *, shape, drop_zeros=False):
 
     Cost: O(nse of both + m).
     """
+    data, indices, indptr, facts = add_counted(a, b, shape=shape, minus=False)
+    if not drop_zeros:
+        return data, indices, indptr
+    # Few sums are zero anywhere, and moving the others costs more than all the rest.
+    return lax.cond(
+        facts[1] > 0,
+        partial(without_zeros, n_columns=shape[1]),
+        lambda *buffers: buffers,
+        data,
+        indices,
+        indptr,
+    )
+
+
+@partial(jax.jit, static_argnames=("shape", "minus"), inline=True)
+def add_counted(a, b, *, shape, minus):
+    """`add`, or the difference where `minus`, that drops nothing and counts.
+
+    Returns:
+      data, indices and indptr; and the number of elements and whether one of them is zero, `(2,)`,
+      dtype of the indices: what has to be known before the result gets its size.
+    """
     dtype = jnp.result_type(a[0], b[0])
     found = _merged(a, b, shape, a[0].shape[0] + b[0].shape[0], both=False)
     data = _entries_or_zero(a[0], found.from_a, dtype)
     other = _entries_or_zero(b[0], found.from_b, dtype)
-    data = data + other
-    if not drop_zeros:
-        return data, found.indices, found.indptr
+    data = data - other if minus else data + other
     real = lax.iota(found.indptr.dtype, data.shape[0]) < found.indptr[-1]
-    # Few sums are zero anywhere, and moving the others costs more than all the rest.
-    return lax.cond(
-        jnp.any((data == 0) & real),
-        partial(_without_zeros, n=shape[1]),
-        lambda *buffers: buffers,
-        data,
-        found.indices,
-        found.indptr,
-    )
+    zero = jnp.any((data == 0) & real)
+    facts = jnp.stack([found.indptr[-1], zero.astype(found.indptr.dtype)])
+    return data, found.indices, found.indptr, facts
 
 
-def _without_zeros(data, indices, indptr, *, n):
+@partial(jax.jit, static_argnames="n_columns", inline=True)
+def without_zeros(data, indices, indptr, *, n_columns):
+    """Moves the elements of a csr matrix that are not zero to the front, in their order."""
+    n = n_columns
     nse = data.shape[0]
     keep = (data != 0) & (lax.iota(indptr.dtype, nse) < indptr[-1])
     ranks = jnp.concatenate([jnp.zeros(1, indptr.dtype), jnp.cumsum(keep, dtype=indptr.dtype)])

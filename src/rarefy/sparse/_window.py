@@ -126,13 +126,14 @@ def take_rows(data, indices, ids, *, shape, width, in_order):
     def take(data, indices):
         (indices,) = as_kernel_index(indices)
         order, begins, ends = _row_runs(indices, ids, n_rows, in_order)
-        place = begins[:, None] + lax.iota(begins.dtype, width)
+        place = begins[:, None] + lax.iota(begins.dtype, width)[None, :]
         real = place < ends[:, None]
         entry = place if order is None else order.at[place].get(mode="clip")
         entry = jnp.minimum(entry, layout.nse - 1)
         chosen = indices[entry]
         real &= in_range(chosen, layout.sparse)
-        rest = jnp.where(real[..., None], chosen[..., 1:], np.asarray(sizes, indices.dtype))
+        rest = chosen[..., 1:]
+        rest = jnp.where(real[..., None], rest, along_last(sizes, rest))
         mask = real.reshape(*real.shape, *(1,) * (data.ndim - 1))
         return jnp.where(mask, data[entry], jnp.zeros((), data.dtype)), rest
 

@@ -18,8 +18,8 @@ from rarefy._ops.defs._numbers import (
 from rarefy._ops.defs._sparse import negated, toward, unbroadcast
 from rarefy._ops.opdef import Operator, operator
 from rarefy._ops.places import add_to, sample, with_data, with_stored
-from rarefy._ops.storage import SPARSE, fit, to_dense
-from rarefy.sparse._csr import csr_add, csr_multiply
+from rarefy._ops.storage import SPARSE, fit, is_traced, to_dense
+from rarefy.sparse._csr import csr_add, csr_add_exact, csr_multiply
 from rarefy.sparse._row_sparse import add_row_sparse, multiply_row_sparse
 
 ARGS = (
@@ -159,7 +159,9 @@ def _sums(op: Operator, *, minus: bool) -> None:
     def _(lhs, rhs):
         require_same_dtype(lhs, rhs)
         require_same_shape(lhs, rhs)
-        return fit(csr_add(lhs, signed(rhs), drop_zeros=True))
+        if is_traced(lhs) or is_traced(rhs):
+            return csr_add(lhs, signed(rhs), drop_zeros=True)
+        return fit(*csr_add_exact(lhs, rhs, minus=minus))
 
     @op.rule("row_sparse", "row_sparse", out="row_sparse", eager=True)
     def _(lhs, rhs):
@@ -220,13 +222,6 @@ def _(lhs, rhs):
     return fit(multiply_row_sparse(lhs, rhs))
 
 
-for _stype in SPARSE:
-
-    @elemwise_div.rule(_stype, _stype, out="default", spreads=True)
-    def _(lhs, rhs):
-        return elemwise_div.fn(to_dense(lhs), to_dense(rhs))
-
-
 def _product_back(want, inputs, output, cotangent):
     lhs, rhs = inputs
 
@@ -247,7 +242,7 @@ elemwise_mul.gradient("row_sparse", "row_sparse")(_product_back)
 def _scaled(op: Operator, stype, fn, *, same_shape: bool) -> None:
     """The rule of a sparse left side and a dense right side, on what the left side stores."""
 
-    @op.rule(stype, "default", out=stype)
+    @op.rule(stype, "default", out=stype, places_of=0 if stype == "csr" else None)
     def _(lhs, rhs):
         shape = _shape(op, lhs, rhs)
         if shape != lhs.shape:
@@ -259,7 +254,7 @@ def _scaled(op: Operator, stype, fn, *, same_shape: bool) -> None:
 
     if same_shape:
 
-        @op.rule("default", stype, out=stype)
+        @op.rule("default", stype, out=stype, places_of=1 if stype == "csr" else None)
         def _(lhs, rhs):
             _shape(op, lhs, rhs)
             return with_stored(rhs, fn(sample(rhs, lhs), rhs.data).astype(lhs.dtype))
@@ -270,7 +265,7 @@ for _stype in SPARSE:
 _scaled(broadcast_mul, "csr", jnp.multiply, same_shape=False)
 
 
-@broadcast_div.rule("csr", "default", out="csr")
+@broadcast_div.rule("csr", "default", out="csr", places_of=0)
 def _(lhs, rhs):
     """A vector along either side divides what is stored; MXNet refuses other equal shapes here."""
     shape = _shape(broadcast_div, lhs, rhs)

@@ -20,7 +20,7 @@ from rarefy.sparse._row_sparse import csr_transpose_dot as _csr_transpose_dot
 Stype = Literal["default", "csr", "row_sparse"]
 
 
-@operator("dot")
+@operator("dot", hint="forward_stype")
 def dot(
     lhs,
     rhs,
@@ -47,8 +47,8 @@ def dot(
       rhs: likewise, dtype of `lhs`.
       transpose_a: use the first axis of `lhs` instead of the last.
       transpose_b: use the last axis of `rhs` instead of the first.
-      forward_stype: storage type of the result where another than that of the table is wanted:
-        'default' for the products whose result is sparse.
+      forward_stype: storage type of the result where another than that of the table is wanted. Most
+        are made by converting the result; csr.T @ dense is computed as 'default' at once.
 
     Returns:
       dtype of `lhs`; two vectors give shape (1,).
@@ -175,7 +175,7 @@ def _csr_gradient(want, csr: BCSR, rhs, cotangent, transpose_a: bool):
 def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype):
     _check_sparse(lhs, rhs, transpose_a, transpose_b)
     if transpose_b:
-        return csr_dot(lhs, to_dense(rhs).T)
+        return _spread_columns(csr_dot(lhs, rhs.data.T), rhs)
     return csr_dot_row_sparse(lhs, rhs)
 
 
@@ -183,8 +183,24 @@ def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype):
 def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype):
     _check_sparse(lhs, rhs, transpose_a, transpose_b)
     if transpose_b:
-        return csr_transpose_dot(lhs, to_dense(rhs).T)
+        return _wide_rows(csr_transpose_dot(lhs, rhs.data.T), rhs)
     return csr_transpose_dot(take_csr_rows(lhs, rows_of(rhs), lhs.nse), rhs.data)
+
+
+def _spread_columns(product, rhs: BCOO):
+    """Puts each column of a product where the row of `rhs` that it comes from belongs."""
+    out = jnp.zeros((product.shape[0], rhs.shape[0]), product.dtype)
+    return out.at[:, rows_of(rhs)].set(product, mode="drop")
+
+
+def _wide_rows(product: BCOO, rhs: BCOO) -> BCOO:
+    return BCOO._trusted(
+        _spread_columns(product.data, rhs),
+        product.indices,
+        (product.shape[0], rhs.shape[0]),
+        indices_sorted=True,
+        unique_indices=True,
+    )
 
 
 @dot.gradient("csr", "row_sparse")

@@ -12,12 +12,16 @@ from rarefy._ops.places import with_data
 from rarefy._ops.storage import SPARSE, STYPES, SType, Value, empty_csr, empty_row_sparse
 
 
+def _own_places(stype: SType) -> int | None:
+    return 0 if stype == "csr" else None
+
+
 def keep_zero(op: Operator) -> Operator:
     """Gives an operator of one array that maps zero to zero its sparse rules: it works on what is
     stored, in the same places."""
     for stype in SPARSE:
 
-        @op.rule(stype, out=stype)
+        @op.rule(stype, out=stype, places_of=_own_places(stype))
         def _(data, **params) -> Value:
             return with_data(data, op.fn(data.data, **params))
 
@@ -263,7 +267,7 @@ def _holds_zero(stype: SType) -> Callable[..., SType | None]:
 
 for _stype in SPARSE:
 
-    @clip.rule(_stype, out=_holds_zero(_stype))
+    @clip.rule(_stype, out=_holds_zero(_stype), places_of=_own_places(_stype))
     def _(data, *, a_min, a_max):
         return with_data(data, clip.fn(data.data, a_min=a_min, a_max=a_max))
 

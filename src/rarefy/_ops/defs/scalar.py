@@ -62,7 +62,7 @@ def _add_rules(op: Operator, stype, keeps) -> None:
     def kept(scalar):
         return stype if isinstance(scalar, int | float) and keeps(scalar) else None
 
-    @op.rule(stype, out=kept)
+    @op.rule(stype, out=kept, places_of=0 if stype == "csr" else None)
     def _(data, *, scalar):
         return with_stored(data, op.fn(data.data, scalar=scalar))  # 0 / 0 in the padding is NaN
 

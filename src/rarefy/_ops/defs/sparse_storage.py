@@ -1,5 +1,7 @@
 """Operators about storage: conversion and the choice of rows."""
 
+import numpy as np
+
 from rarefy._ops.defs._ids import as_ids, padded_ids, require_ids
 from rarefy._ops.defs._sparse import toward
 from rarefy._ops.opdef import operator
@@ -8,12 +10,12 @@ from rarefy._ops.storage import (
     STYPES,
     SType,
     convert,
-    count_stored,
     empty_row_sparse,
     is_traced,
     to_dense,
 )
-from rarefy.sparse._row_sparse import retain
+from rarefy.sparse._capacity import capacity
+from rarefy.sparse._row_sparse import retain, retain_known
 
 
 @operator("cast_storage", eager=True, converts=True)
@@ -106,9 +108,14 @@ def sparse_retain(data, indices):
 @sparse_retain.rule("row_sparse", "default", out="row_sparse", eager=True)
 def _(data, indices):
     n = data.shape[0]
-    if not is_traced(data) and count_stored(data) == 0:
+    if is_traced(data) or is_traced(indices):
+        return retain(data, padded_ids(as_ids(indices, n).reshape(-1), n))
+    if data.nse == 0 or np.asarray(data.indices)[0, 0] >= n:
         return empty_row_sparse(data.shape, data.dtype)
-    return retain(data, padded_ids(as_ids(indices, n).reshape(-1), n))
+    ids = np.asarray(indices).reshape(-1)
+    if not (ids[1:] > ids[:-1]).all():
+        ids = np.unique(ids)
+    return retain_known(data, ids, capacity(ids.size))
 
 
 @sparse_retain.gradient("row_sparse", "default")
