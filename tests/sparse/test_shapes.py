@@ -198,8 +198,10 @@ def test_what_is_refused_says_why():
         x.reshape(3, 8)
     with pytest.raises(ValueError, match="cannot mix sparse and dense"):
         BCOO.fromdense(np.ones((2, 3, 4)), n_dense=1).reshape(2, 4, 3)
-    with pytest.raises(TypeError, match="total size"):
+    with pytest.raises(TypeError, match="cannot reshape"):
         x.reshape(5)
+    with pytest.raises(ValueError, match="total size"):
+        sparse.bcoo_reshape(x, new_sizes=(5,))
     with pytest.raises(ValueError, match="not equal to one"):
         sparse.bcoo_squeeze(x, dimensions=(1,))
     with pytest.raises(ValueError, match="invalid indices"):

@@ -106,7 +106,8 @@ def _reduce_sum(walk: Walk, call: Call, ins: list[Any]) -> Sequence[Any]:
     value, axes = ins[0], tuple(call.params["axes"])
     if isinstance(value, Filled):
         return [_sum_of_filled(walk, value, axes)]
-    out = bcoo_reduce_sum(value, axes=axes)
+    # The sum of the primitive keeps the type, which `bcoo_reduce_sum` may widen.
+    out = bcoo_reduce_sum(value, axes=axes).astype(value.dtype)
     return [out if out.ndim else out.todense()]
 
 
