@@ -85,8 +85,9 @@ ffi::Error FindPlaces(ffi::ThreadPool& pool, const CsrPair<I>& p, int64_t nse, I
   if (nse == 0) return ffi::Error::Success();
   SplitRows(pool, p.a, [&](int64_t begin, int64_t end) {
     const auto seen = Zeros<I>(p.columns), row = Zeros<I>(p.columns + 1);
-    if (!seen || !row) return failed.store(true);
-    CsrDotCsrFill(p, begin, end, seen.get(), row.get(), indptr, indices);
+    const auto bits = Zeros<uint64_t>(BitWords(p.columns));
+    if (!seen || !row || !bits) return failed.store(true);
+    CsrDotCsrFill(p, begin, end, seen.get(), row.get(), bits.get(), indptr, indices);
   });
   if (failed.load()) return OutOfMemory();
   std::fill(indices + std::min(sum, nse), indices + nse, static_cast<I>(p.columns));
