@@ -74,6 +74,12 @@ def _same(shape: Shape) -> Shape:
     return shape
 
 
+def _between(shape: Shape) -> np.ndarray:
+    """Numbers that no awkward array has, but for zero: where two are equal there is no slope."""
+    found = numbers(shape, 7)
+    return found + 0.1 * (found != 0)
+
+
 def _row(shape: Shape) -> Shape:
     return (1, *shape[1:])
 
@@ -221,7 +227,15 @@ def _two_arrays() -> Iterator[Use]:
         yield Use(
             "_scatter_elemwise_div", (stype, "default"), (None, _nonzero(_same)), np.divide, stype
         )
-    yield Use("add_n", ("row_sparse",) * 3, (None, _same, None), lambda *x: sum(x), "row_sparse")
+    for stype in SPARSE:
+        yield Use("add_n", (stype,) * 3, (None, _same, None), lambda *x: sum(x), stype)
+    pair = ("csr", "csr")
+    yield Use("broadcast_mul", pair, (None, _same), np.multiply, "csr")
+    extremes = {"maximum": np.maximum, "minimum": np.minimum, "hypot": np.hypot}
+    for stype in SPARSE:
+        for name, fn in extremes.items():
+            yield Use(f"broadcast_{name}", (stype,) * 2, (None, _between), fn, stype)
+            yield Use(f"_{name}", (stype,) * 2, (_between, None), fn, stype)
     yield Use(
         "where",
         ("csr", "default", "default"),
@@ -262,6 +276,9 @@ def _reductions() -> Iterator[Use]:
     for stype in SPARSE:
         for ord in (1, 2):
             yield Use("norm", (stype,), (None,), _norm, "default", {"ord": ord})
+            if stype == "csr":
+                more = {"ord": ord, "axis": 1, "keepdims": True}
+                yield Use("norm", (stype,), (None,), _norms, "default", more, fits=_has_cells)
         for axis in (None, 0, 1):
             yield Use(
                 "_square_sum",
@@ -295,6 +312,10 @@ def _norm(x, ord):
     return np.array([np.abs(x).sum() if ord == 1 else np.sqrt((x * x).sum())])
 
 
+def _norms(x, ord, axis, keepdims):
+    return np.linalg.norm(x, ord=ord, axis=axis, keepdims=keepdims)
+
+
 def _square_sum(x, axis, keepdims=False):
     return _at_least_1d(np.sum)(x * x, axis=axis, keepdims=keepdims)
 
@@ -313,6 +334,11 @@ def _dots() -> Iterator[Use]:
             yield Use(
                 "dot", ("csr", "row_sparse"), (left, None), _dot, plain, turns, fits=_is_matrix
             )
+        turned = {"transpose_a": a}
+        out, right = ("default" if a else "row_sparse"), _right_factor(a, False)
+        yield Use(
+            "dot", ("row_sparse", "default"), (None, right), _dot, out, turned, fits=_is_matrix
+        )
     more = {"transpose_a": True, "forward_stype": "default"}
     yield Use("dot", ("csr", "default"), (None, lambda s: (s[0], 3)), _dot, "default", more)
     more = {"forward_stype": "default"}
@@ -451,16 +477,33 @@ def _shapes() -> Iterator[Use]:
             "csr",
             {"dim": dim},
         )
+    yield Use(
+        "Concat",
+        ("row_sparse",) * 2,
+        (None, _same),
+        lambda *x, dim: np.concatenate(x, axis=dim),
+        "row_sparse",
+        {"dim": 0},
+    )
+    yield Use(
+        "slice",
+        ("row_sparse",),
+        (None,),
+        lambda x, **_: x[1:5],
+        "row_sparse",
+        {"begin": (1,), "end": (5,)},
+    )
     for mode in ("clip", "wrap"):
-        yield Use(
-            "take",
-            ("csr", "default"),
-            (None, _taken_ids),
-            _take,
-            "csr",
-            {"mode": mode},
-            fits=lambda s: s[0] > 0,
-        )
+        for stype, out in (("csr", "csr"), ("row_sparse", "default")):
+            yield Use(
+                "take",
+                (stype, "default"),
+                (None, _taken_ids),
+                _take,
+                out,
+                {"mode": mode},
+                fits=lambda s: s[0] > 0,
+            )
     for stype in SPARSE:
         for to in ("default", stype):
             yield Use("cast_storage", (stype,), (None,), lambda x, stype: x, to, {"stype": to})

@@ -169,7 +169,10 @@ class Maker:
 
     def reduction(self) -> dict:
         name = self.pick(["sum", "mean", "sum", "max", "min", "prod", "nansum", "sparse.sum"])
-        params = [f"axis={self.pick([None, 0, 1, -1, (0, 1)])}", f"keepdims={self.rng.rand() < 0.5}"]
+        params = [
+            f"axis={self.pick([None, 0, 1, -1, (0, 1)])}",
+            f"keepdims={self.rng.rand() < 0.5}",
+        ]
         if self.rng.rand() < 0.2:
             params.append("exclude=True")
         x = self.array(dtypes=["float32"] * 4 + ["float64", "int32"])
@@ -177,10 +180,18 @@ class Maker:
 
     def norm(self) -> dict:
         call = self.pick(
-            ["nd.norm(x)", "nd.norm(x, ord=1)", "x.norm()", "nd.norm(x, axis=1)"]
-            + ["nd._internal._square_sum(x, axis=1, keepdims=True)", "nd.argmax(x, axis=1)"]
-            + ["nd._internal._square_sum(x, axis=0)", "nd._internal._square_sum(x, axis=1)"]
-            + ["nd.argmin(x, axis=0)", "nd.norm(x, ord=2, axis=0, keepdims=True)"]
+            [
+                "nd.norm(x)",
+                "nd.norm(x, ord=1)",
+                "x.norm()",
+                "nd.norm(x, axis=1)",
+                "nd._internal._square_sum(x, axis=1, keepdims=True)",
+                "nd.argmax(x, axis=1)",
+                "nd._internal._square_sum(x, axis=0)",
+                "nd._internal._square_sum(x, axis=1)",
+                "nd.argmin(x, axis=0)",
+                "nd.norm(x, ord=2, axis=0, keepdims=True)",
+            ]
         )
         return {"call": call, "arrays": {"x": self.array(dtypes=["float32"])}}
 
@@ -188,11 +199,20 @@ class Maker:
         x = self.array((5, 4))
         b, e = self.pick([0, 1, 2, -4]), self.pick([3, 4, 5, -1])
         call = self.pick(
-            [f"x[{b}:{e}]", f"x[{b}]", "x[-1]", "x[:]", f"x[{b}:]"]
-            + [f"nd.slice(x, begin=({b}, 1), end=({e}, 3))", f"nd.slice(x, begin={b}, end={e})"]
-            + [f"nd.slice_axis(x, axis=0, begin={b}, end={e})", f"x.slice_axis(1, 1, {e % 4})"]
-            + [f"nd.sparse.slice(x, begin=({b}, None), end=(None, 2))"]
-            + ["nd.slice_like(x, nd.ones((2, 3)))", "nd.slice(x, begin=4, end=0, step=-2)"]
+            [
+                f"x[{b}:{e}]",
+                f"x[{b}]",
+                "x[-1]",
+                "x[:]",
+                f"x[{b}:]",
+                f"nd.slice(x, begin=({b}, 1), end=({e}, 3))",
+                f"nd.slice(x, begin={b}, end={e})",
+                f"nd.slice_axis(x, axis=0, begin={b}, end={e})",
+                f"x.slice_axis(1, 1, {e % 4})",
+                f"nd.sparse.slice(x, begin=({b}, None), end=(None, 2))",
+                "nd.slice_like(x, nd.ones((2, 3)))",
+                "nd.slice(x, begin=4, end=0, step=-2)",
+            ]
         )
         return {"call": call, "arrays": {"x": x}}
 
@@ -200,19 +220,29 @@ class Maker:
         x = self.array((5, 4), dtypes=["float32", "float64"])
         ids = self.pick(["[0, 3]", "[4]", "[1, 2, 4]", "[0, 1, 2, 3, 4]"])
         call = self.pick(
-            [f"nd.sparse.retain(x, nd.array({ids}))", f"nd.take(x, nd.array({ids}))"]
-            + [f"x.take(nd.array({ids}))", f"nd.take(x, nd.array({ids}), axis=1)"]
-            + [f"nd.Embedding(nd.array({ids}), x, input_dim=5, output_dim=4)"]
-            + [f"x.retain(nd.array({ids}))", "nd.pick(x, nd.array([0, 1, 2, 3, 1]))"]
-            + [f"nd.sparse.Embedding(nd.array({ids}), x, 5, 4, 'float32', True)"]
+            [
+                f"nd.sparse.retain(x, nd.array({ids}))",
+                f"nd.take(x, nd.array({ids}))",
+                f"x.take(nd.array({ids}))",
+                f"nd.take(x, nd.array({ids}), axis=1)",
+                f"nd.Embedding(nd.array({ids}), x, input_dim=5, output_dim=4)",
+                f"x.retain(nd.array({ids}))",
+                "nd.pick(x, nd.array([0, 1, 2, 3, 1]))",
+                f"nd.sparse.Embedding(nd.array({ids}), x, 5, 4, 'float32', True)",
+            ]
         )
         return {"call": call, "arrays": {"x": x}}
 
     def join(self) -> dict:
         call, shapes = self.pick(
-            [("nd.concat(x, y, dim={d})", True), ("nd.sparse.concat(x, y, dim={d})", True)]
-            + [("nd.stack(x, y, axis={d})", False), ("nd.add_n(x, y, x)", False)]
-            + [("nd.concatenate([x, y], axis={d})", True), ("nd.sparse.add_n(x, y)", False)]
+            [
+                ("nd.concat(x, y, dim={d})", True),
+                ("nd.sparse.concat(x, y, dim={d})", True),
+                ("nd.stack(x, y, axis={d})", False),
+                ("nd.add_n(x, y, x)", False),
+                ("nd.concatenate([x, y], axis={d})", True),
+                ("nd.sparse.add_n(x, y)", False),
+            ]
         )
         d = self.pick([0, 1])
         x = self.array(dtypes=["float32"])
@@ -226,17 +256,51 @@ class Maker:
     def storage(self) -> dict:
         to = self.pick(STYPES)
         call = self.pick(
-            [f"nd.cast_storage(x, '{to}')", f"x.tostype('{to}')", "x.astype('float64')", "x.copy()"]
-            + ["nd.cast(x, dtype='int32')", "nd.Cast(x, 'float64')", "x.astype('int32')"]
-            + [f"x.copyto(nd.sparse.zeros('{to}', x.shape))", "x.zeros_like()", "x.ones_like()"]
-            + [f"nd.sparse.zeros('{to}', x.shape)", "nd.transpose(x)", "x.T", "x.abs().sqrt()"]
-            + ["nd.clip(x, -1, 2)", "nd.clip(x, 0.5, 2)", "x.clip(0, 1)", "nd.expand_dims(x, 0)"]
-            + ["nd.reshape(x, shape=(-1,))", "x.reshape((-1,))", "nd.where(x, nd.ones_like(x), x)"]
-            + ["nd.swapaxes(x, 0, 1)", "nd.sort(x)", "nd.topk(x)", "nd.tile(x, (1, 2))", "x.size"]
-            + ["nd.transpose(x, axes=(0, 1))", "x.asscalar()", "nd.flip(x, axis=1)", "-x", "abs(x)"]
-            + ["nd.split(x, num_outputs=1)", "nd.smooth_l1(x, scalar=1)", "nd.repeat(x, 2)"]
-            + ["nd.sparse.array(x)", "nd.array(x)", "nd.L2Normalization(x)", "x.nnz", "x.data"]
-            + ["x.square().sum(axis=0)", "x.indices", "x.asscipy().toarray().tolist()", "x == None"]
+            [
+                f"nd.cast_storage(x, '{to}')",
+                f"x.tostype('{to}')",
+                "x.astype('float64')",
+                "x.copy()",
+                "nd.cast(x, dtype='int32')",
+                "nd.Cast(x, 'float64')",
+                "x.astype('int32')",
+                f"x.copyto(nd.sparse.zeros('{to}', x.shape))",
+                "x.zeros_like()",
+                "x.ones_like()",
+                f"nd.sparse.zeros('{to}', x.shape)",
+                "nd.transpose(x)",
+                "x.T",
+                "x.abs().sqrt()",
+                "nd.clip(x, -1, 2)",
+                "nd.clip(x, 0.5, 2)",
+                "x.clip(0, 1)",
+                "nd.expand_dims(x, 0)",
+                "nd.reshape(x, shape=(-1,))",
+                "x.reshape((-1,))",
+                "nd.where(x, nd.ones_like(x), x)",
+                "nd.swapaxes(x, 0, 1)",
+                "nd.sort(x)",
+                "nd.topk(x)",
+                "nd.tile(x, (1, 2))",
+                "x.size",
+                "nd.transpose(x, axes=(0, 1))",
+                "x.asscalar()",
+                "nd.flip(x, axis=1)",
+                "-x",
+                "abs(x)",
+                "nd.split(x, num_outputs=1)",
+                "nd.smooth_l1(x, scalar=1)",
+                "nd.repeat(x, 2)",
+                "nd.sparse.array(x)",
+                "nd.array(x)",
+                "nd.L2Normalization(x)",
+                "x.nnz",
+                "x.data",
+                "x.square().sum(axis=0)",
+                "x.indices",
+                "x.asscipy().toarray().tolist()",
+                "x == None",
+            ]
         )
         return {"call": call, "arrays": {"x": self.array(dtypes=["float32", "float32", "int32"])}}
 
@@ -245,10 +309,14 @@ class Maker:
         w = self.array((2, 4), dtypes=["float32"], stypes=("default", "row_sparse"))
         label = self.array((3, 4), dtypes=["float32"], stypes=("default", "csr"))
         call = self.pick(
-            ["nd.FullyConnected(x, w, no_bias=True, num_hidden=2)"]
-            + ["nd.FullyConnected(x, w, nd.ones(2), num_hidden=2)"]
-            + ["nd.sparse.LinearRegressionOutput(x, label)", "nd.LogisticRegressionOutput(x, label)"]
-            + ["nd.where(x, label, label)", "nd.sparse.where(x, label, nd.ones_like(label))"]
+            [
+                "nd.FullyConnected(x, w, no_bias=True, num_hidden=2)",
+                "nd.FullyConnected(x, w, nd.ones(2), num_hidden=2)",
+                "nd.sparse.LinearRegressionOutput(x, label)",
+                "nd.LogisticRegressionOutput(x, label)",
+                "nd.where(x, label, label)",
+                "nd.sparse.where(x, label, nd.ones_like(label))",
+            ]
         )
         return {"call": call, "arrays": {"x": x, "w": w, "label": label}}
 
@@ -256,10 +324,21 @@ class Maker:
         x = self.array(dtypes=["float32"])
         y = self.array(x["shape"], dtypes=["float32"])
         call = self.pick(
-            ["x.__setitem__(slice(None), y) or x", "x.__setitem__(slice(None), 2) or x"]
-            + ["x.__iadd__(y)", "x.__isub__(y)", "x.__imul__(y)", "x.__imul__(2)", "x.__iadd__(1)"]
-            + ["y.copyto(x)", "nd.elemwise_add(x, x, out=y)", "nd.square(x, out=y)"]
-            + ["x.__setitem__(slice(0, 1), 2) or x", "x.__itruediv__(2)", "nd.abs(x, out=x)"]
+            [
+                "x.__setitem__(slice(None), y) or x",
+                "x.__setitem__(slice(None), 2) or x",
+                "x.__iadd__(y)",
+                "x.__isub__(y)",
+                "x.__imul__(y)",
+                "x.__imul__(2)",
+                "x.__iadd__(1)",
+                "y.copyto(x)",
+                "nd.elemwise_add(x, x, out=y)",
+                "nd.square(x, out=y)",
+                "x.__setitem__(slice(0, 1), 2) or x",
+                "x.__itruediv__(2)",
+                "nd.abs(x, out=x)",
+            ]
         )
         return {"call": call, "arrays": {"x": x, "y": y}}
 

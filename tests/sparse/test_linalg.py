@@ -98,7 +98,8 @@ def test_lobpcg_finds_the_largest_eigenvalues(wide):
     start = np.random.default_rng(1).standard_normal((n, 4))
     expected = np.linalg.eigvalsh(a.toarray())[::-1][:4]
     for matrix in (BCOO.from_scipy_sparse(a), BCSR.from_scipy_sparse(a), a.toarray()):
-        values, vectors, steps = linalg.lobpcg_standard(matrix, start, m=200)
+        with jax.numpy_rank_promotion("raise"):
+            values, vectors, steps = linalg.lobpcg_standard(matrix, start, m=200)
         assert_allclose(values, expected, rtol=1e-9)
         assert_allclose(a @ np.asarray(vectors), vectors * values, atol=1e-6)
         assert_allclose(vectors.T @ vectors, np.eye(4), atol=1e-10)

@@ -93,11 +93,22 @@ def is_traced(value: Value) -> bool:
     return isinstance(getattr(value, "data", value), Tracer)
 
 
+def is_on_host(value: Value) -> bool:
+    """Whether the numbers of a value are known and can be read without a transfer."""
+    data = getattr(value, "data", value)
+    if isinstance(data, jax.Array) and not isinstance(data, Tracer):
+        return all(d.platform == "cpu" for d in data.devices())
+    return isinstance(data, np.ndarray)
+
+
 def count_stored(value: BCSR | BCOO) -> int:
     """How many slots of a concrete csr or row_sparse value are no padding; waits for its indices."""
     if isinstance(value, BCSR):
         return int(np.asarray(value.indptr)[-1])
-    return int(np.count_nonzero(np.asarray(value.indices)[:, 0] < value.shape[0]))
+    rows, n = np.asarray(value.indices)[:, 0], value.shape[0]
+    if value.indices_sorted:
+        return int(np.searchsorted(rows, n))
+    return int(np.count_nonzero(rows < n))
 
 
 def fit(value: Any, count: int | None = None) -> Any:

@@ -46,7 +46,11 @@ def invoke(
     """
     given, signature = _read(op, arrays)
     plan = infer(op, signature, params)
-    if op.hint and params[op.hint] is not None and (plan.fallback or params[op.hint] not in plan.out):
+    if (
+        op.hint
+        and params[op.hint] is not None
+        and (plan.fallback or params[op.hint] not in plan.out)
+    ):
         return _converted(op, arrays, params, out)
     training = op.needs_training and autograd.is_training()
     key = next_key() if op.needs_key and op.draws(params) else None

@@ -266,7 +266,29 @@ class CSRNDArray(BaseSparseNDArray, stype="csr"):
                 raise IndexError(f"index {key} is out of bounds for axis 0 with size {rows}")
             begin = int(key) % rows
             return self._rows(begin, begin + 1)
+        if isinstance(key, list | np.ndarray | Handle):
+            return self._picked(key)
         raise ValueError(f"CSRNDArray does not support slicing with {key!r} of type {type(key)}")
+
+    def _picked(self, key) -> "CSRNDArray":
+        """The rows whose numbers are given, or where a mask of bool is true."""
+        ids = key.asnumpy() if isinstance(key, Handle) else np.asarray(key)
+        rows = self.shape[0]
+        if ids.ndim != 1:
+            raise IndexError(f"rows of a csr array are picked by a vector; got shape {ids.shape}")
+        if ids.dtype == bool:
+            if ids.shape[0] != rows:
+                raise IndexError(f"a mask of {ids.shape[0]} does not fit {rows} rows")
+            ids = np.flatnonzero(ids)
+        ids = ids.astype(np.int64)
+        outside = np.flatnonzero((ids < -rows) | (ids >= rows))
+        if outside.size:
+            raise IndexError(
+                f"index {ids[outside[0]]} is out of bounds for axis 0 with size {rows}"
+            )
+        with wide():
+            places = Handle._wrap(jnp.asarray(ids % rows if rows else ids))
+        return invoke(OPERATORS["take"], (self, places), {"axis": 0, "mode": "clip"})
 
     def _rows(self, begin: int, end: int) -> "CSRNDArray":
         params = {"begin": (begin,), "end": (end,), "step": ()}

@@ -18,8 +18,9 @@ from jax import numpy as jnp
 from rarefy.sparse import _dot, _entries, _layout, _rows, _spdot
 from rarefy.sparse._bcoo import BCOO
 from rarefy.sparse._bcsr import BCSR
-from rarefy.sparse._check import check_bcsr
+from rarefy.sparse._check import check_bcsr, is_concrete
 from rarefy.sparse._index import as_kernel_index, index_dtype_for, row_of_entry
+from rarefy.sparse._ladder import capacity
 
 
 def is_csr(value: Any) -> bool:
@@ -126,19 +127,20 @@ def csr_add(a: BCSR, b: BCSR, *, drop_zeros: bool = False) -> BCSR:
     return BCSR._trusted(data, columns, indptr, a.shape, True, True)
 
 
-def csr_add_exact(a: BCSR, b: BCSR, *, minus: bool = False) -> tuple[BCSR, int]:
-    """Adds or subtracts two csr matrices whose numbers are known; drops elements that are zero.
+def csr_combine(a: BCSR, b: BCSR, fn) -> tuple[BCSR, int]:
+    """Combines two csr matrices whose numbers are known, and drops what is zero.
 
     Args:
       a, b: csr of one shape, any order, repeats and padding allowed.
-      minus: whether `b` is subtracted.
+      fn: of two arrays, element by element; 0 of two zeros. A function of a module: what is compiled
+        is kept by it.
 
     Returns:
-      Canonical csr of `a.nse + b.nse` slots, and how many elements it stores. Waits for the sum.
+      Canonical csr of `a.nse + b.nse` slots, and how many elements it stores. Waits for them.
     """
-    _check_same_shape("csr_add_exact", a, b)
+    _check_same_shape("csr_combine", a, b)
     a, b = _in_order(a), _in_order(b)
-    *buffers, facts = _rows.add_counted(a._bufs, b._bufs, shape=a.shape, minus=minus)
+    *buffers, facts = _rows.combine(a._bufs, b._bufs, fn, shape=a.shape)
     count, zero = (int(f) for f in np.asarray(facts))
     if zero:
         buffers = _rows.without_zeros(*buffers, n_columns=a.shape[1])
@@ -266,8 +268,14 @@ def slice_rows(csr: BCSR, begin: int, end: int, *, nse: int | None = None) -> BC
         raise ValueError(f"slice_rows: rows {begin} to {end} are not within 0 to {csr.shape[0]}")
     nse = csr.nse if nse is None else min(nse, csr.nse)
     shape = (end - begin, csr.shape[1])
+    inside = is_concrete(csr.indptr) and int(np.asarray(csr.indptr)[begin]) + nse <= csr.nse
     data, indices, indptr = _rows.slice_rows(
-        *csr._bufs, begin, n_rows=shape[0], nse=nse, n_columns=shape[1]
+        *csr._bufs,
+        np.asarray(begin, csr.indptr.dtype),
+        n_rows=shape[0],
+        nse=nse,
+        n_columns=shape[1],
+        inside=inside,
     )
     return BCSR._trusted(data, indices, indptr, shape, csr.indices_sorted, csr.unique_indices)
 
@@ -310,6 +318,61 @@ def _take_rows(data, indices, indptr, ids, *, nse, n_columns):
     source = jnp.where(slot < out_indptr[-1], source, data.shape[0])
     columns = indices.at[source].get(mode="fill", fill_value=n_columns)
     return data.at[source].get(mode="fill", fill_value=0), columns, out_indptr
+
+
+def take_csr_rows_known(csr: BCSR, ids: np.ndarray) -> BCSR:
+    """`take_csr_rows` of concrete ids within `[0, m)` from a concrete matrix, in as many slots as the
+    capacity ladder has for what the rows store."""
+    indptr = np.asarray(csr.indptr)
+    starts, lengths = indptr[ids], indptr[ids + 1] - indptr[ids]
+    ends = _starts_of(lengths)
+    order = np.repeat(starts - ends[:-1], lengths) + np.arange(ends[-1], dtype=indptr.dtype)
+    return _pick(csr, order, ends, (ids.shape[0], csr.shape[1]), 0)
+
+
+def csr_block_known(csr: BCSR, rows: tuple[int, int], columns: tuple[int, int]) -> BCSR:
+    """Takes the rows and columns from the first to before the second number of each pair.
+
+    Args:
+      csr: `(m, n)`, concrete; any order, repeats and padding allowed.
+
+    Returns:
+      csr in as many slots as the capacity ladder has for what the block stores.
+
+    Cost: O(entries of the rows).
+    """
+    indptr = np.asarray(csr.indptr)[rows[0] : rows[1] + 1]
+    within = np.asarray(csr.indices)[indptr[0] : indptr[-1]]
+    order = np.flatnonzero((within >= columns[0]) & (within < columns[1])).astype(indptr.dtype)
+    ends = np.searchsorted(order, indptr - indptr[0]).astype(indptr.dtype)
+    shape = (rows[1] - rows[0], columns[1] - columns[0])
+    return _pick(csr, order + indptr[0], ends, shape, columns[0])
+
+
+def _starts_of(lengths: np.ndarray) -> np.ndarray:
+    starts = np.zeros(lengths.size + 1, lengths.dtype)
+    np.cumsum(lengths, out=starts[1:])
+    return starts
+
+
+def _pick(csr: BCSR, order: np.ndarray, indptr: np.ndarray, shape, first: int) -> BCSR:
+    """The entries `order` of a csr matrix as one of `shape`, whose column 0 was `first`."""
+    picked = np.full(capacity(order.size), csr.nse, order.dtype)
+    picked[: order.size] = order
+    offset = np.asarray(first, csr.indices.dtype)
+    data, indices = _entries_at(csr.data, csr.indices, picked, offset, n_columns=shape[1])
+    return BCSR._trusted(
+        data, indices, jnp.asarray(indptr), shape, csr.indices_sorted, csr.unique_indices
+    )
+
+
+@partial(jax.jit, static_argnames="n_columns", inline=True)
+def _entries_at(data, indices, order, offset, *, n_columns):
+    if data.shape[0] == 0:  # XLA gathers nothing from an axis without elements
+        return jnp.zeros(order.shape, data.dtype), jnp.full(order.shape, n_columns, indices.dtype)
+    columns = indices.at[order].get(mode="fill", fill_value=0) - offset
+    columns = jnp.where(order < data.shape[0], columns, jnp.asarray(n_columns, indices.dtype))
+    return data.at[order].get(mode="fill", fill_value=0), columns
 
 
 def concat_rows(values: Sequence[BCSR]) -> BCSR:

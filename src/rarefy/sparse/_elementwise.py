@@ -58,7 +58,7 @@ def multiply_sparse(lhs_data, lhs_indices, rhs_data, rhs_indices, *, lhs_shape, 
             for d, (x, _) in enumerate(zip(a, b, strict=True))
         ]
         places = jnp.stack(own, axis=-1)
-        limit = along_last(jnp.broadcast_shapes(a, b), places)
+        limit = along_last(np.broadcast_shapes(a, b), places)
         indices = jnp.where(pair[..., None], places, limit)
         slots = pair.size
         return both.reshape(slots, *both.shape[2:]), indices.reshape(slots, len(a))

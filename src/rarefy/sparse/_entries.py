@@ -191,7 +191,7 @@ def sort_indices(data, indices, *, shape):
 
     # Indices that batches share are sorted once and stay shared.
     indices, order = over_batches(sort, indices.shape[:n_batch], indices)
-    batch = jnp.broadcast_shapes(data.shape[:n_batch], order.shape[:n_batch])
+    batch = np.broadcast_shapes(data.shape[:n_batch], order.shape[:n_batch])
     return over_batches(lambda d, o: d[o], batch, data, order), indices
 
 

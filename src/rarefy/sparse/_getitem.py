@@ -74,10 +74,13 @@ def _basic(mat: Any, item: Any) -> Any:
     return mat._trusted(data, indices, shape)
 
 
-def _spelled_out(items: Sequence[Any], shape: Shape) -> list[Any]:
+def _spelled_out(given: Sequence[Any], shape: Shape) -> list[Any]:
     """An index for every dimension: slices in place of `...`, numbers in place of masks."""
-    items = [np.asarray(i) if isinstance(i, list) and i else i for i in items]
-    items = [np.zeros(0, np.int32) if isinstance(i, list) else i for i in items]
+    out: list[Any] = []
+    # A list of nothing is one of no integers.
+    items: list[Any] = [
+        np.asarray(i or np.zeros(0, int)) if isinstance(i, list) else i for i in given
+    ]
     widths = [i.ndim if _is_mask(i) else int(i is not None and i is not Ellipsis) for i in items]
     dots = [k for k, i in enumerate(items) if i is Ellipsis]
     if len(dots) > 1:
@@ -85,8 +88,8 @@ def _spelled_out(items: Sequence[Any], shape: Shape) -> list[Any]:
     if sum(widths) > len(shape):
         raise IndexError(f"too many indices: {sum(widths)} for an array of {len(shape)} dimensions")
     at = dots[0] if dots else len(items)
-    whole = [slice(None)] * (len(shape) - sum(widths))
-    out, dimension = [], 0
+    whole: list[Any] = [slice(None)] * (len(shape) - sum(widths))
+    dimension = 0
     for i in (*items[:at], *whole, *items[at + 1 :]):
         if not _is_mask(i):
             out.append(i)

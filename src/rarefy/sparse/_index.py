@@ -59,7 +59,7 @@ def trim_leading(array: jax.Array, length: int) -> jax.Array:
     return lax.slice_in_dim(array, 0, length)
 
 
-def along_last(sizes: Sequence[int], like: jax.Array) -> np.ndarray:
+def along_last(sizes: Sequence[int], like: jax.Array | np.ndarray) -> np.ndarray:
     """Sizes as an array beside `like`: of its dtype and rank, along its last axis.
 
     All axes are spelled out because `jax_numpy_rank_promotion` may forbid to add them.

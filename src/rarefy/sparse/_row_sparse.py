@@ -152,30 +152,35 @@ def add_row_sparse(a: BCOO, b: BCOO) -> BCOO:
 
 
 def multiply_row_sparse(a: BCOO, b: BCOO) -> BCOO:
-    """Multiplies two row_sparse values elementwise.
+    """Multiplies two row_sparse values elementwise; as `combine_row_sparse`, which MXNet does too."""
+    return combine_row_sparse(a, b, jnp.multiply)
+
+
+def combine_row_sparse(a: BCOO, b: BCOO, fn) -> BCOO:
+    """Combines two row_sparse values element by element.
 
     Args:
       a, b: row_sparse of one shape `(n, *d)`.
+      fn: of two arrays; 0 of two zeros. A function of a module: what is compiled is kept by it.
 
     Returns:
-      row_sparse with the rows of either (those that only one has are zero), as MXNet gives it; it
-      has `min(a.nse + b.nse, n)` slots.
+      row_sparse with the rows of either, of `min(a.nse + b.nse, n)` slots.
 
     Cost: O((a.nse + b.nse) * (log(nse) + prod(d))).
     """
-    _check_pair("multiply_row_sparse", a, b)
-    data, indices = _multiply(
-        a.data, row_sparse_rows(a), b.data, row_sparse_rows(b), n_rows=a.shape[0]
+    _check_pair("combine_row_sparse", a, b)
+    data, indices = _combine(
+        a.data, row_sparse_rows(a), b.data, row_sparse_rows(b), fn, n_rows=a.shape[0]
     )
     return _make(data, indices, a.shape)
 
 
-@partial(jax.jit, static_argnames="n_rows", inline=True)
-def _multiply(a, a_rows, b, b_rows, *, n_rows):
+@partial(jax.jit, static_argnames=("fn", "n_rows"), inline=True)
+def _combine(a, a_rows, b, b_rows, fn, *, n_rows):
     a_rows, b_rows = _as_ids(a_rows, b_rows, n_rows=n_rows)
     both = jnp.concatenate([a_rows, b_rows])
     rows = group_rows(both, n_rows=n_rows, capacity=min(both.shape[0], n_rows)).rows
-    return _lookup(a, a_rows, rows, n_rows) * _lookup(b, b_rows, rows, n_rows), rows[:, None]
+    return fn(_lookup(a, a_rows, rows, n_rows), _lookup(b, b_rows, rows, n_rows)), rows[:, None]
 
 
 def _lookup(data, rows, wanted, n_rows: int):
@@ -402,8 +407,6 @@ def concat_row_sparse(values: list[BCOO]) -> BCOO:
         first += v.shape[0]
     dtype = jnp.result_type(*(v.dtype for v in values))
     data = jnp.concatenate([v.data.astype(dtype) for v in values])
-    if all(v.nse == v.shape[0] for v in values):
-        return _make(data, jnp.concatenate(ids)[:, None], (n, *tail))
     return merge_rows(jnp.concatenate(ids), data, n)
 
 

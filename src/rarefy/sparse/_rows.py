@@ -77,7 +77,7 @@ def add(a, b, *, shape, drop_zeros=False):
 
     Cost: O(nse of both + m).
     """
-    data, indices, indptr, facts = add_counted(a, b, shape=shape, minus=False)
+    data, indices, indptr, facts = combine(a, b, jnp.add, shape=shape)
     if not drop_zeros:
         return data, indices, indptr
     # Few sums are zero anywhere, and moving the others costs more than all the rest.
@@ -91,19 +91,24 @@ def add(a, b, *, shape, drop_zeros=False):
     )
 
 
-@partial(jax.jit, static_argnames=("shape", "minus"), inline=True)
-def add_counted(a, b, *, shape, minus):
-    """`add`, or the difference where `minus`, that drops nothing and counts.
+@partial(jax.jit, static_argnames=("fn", "shape"), inline=True)
+def combine(a, b, fn, *, shape):
+    """Combines two csr matrices element by element where either stores something.
+
+    Args:
+      a, b: data, indices and indptr of each, in order.
+      fn: of two arrays; 0 of two zeros.
+      shape: `(m, n)`.
 
     Returns:
-      data, indices and indptr; and the number of elements and whether one of them is zero, `(2,)`,
-      dtype of the indices: what has to be known before the result gets its size.
+      data, indices and indptr, as of `add`; and the number of elements and whether one of them is
+      zero, `(2,)`, dtype of the indices: what has to be known before the result gets its size.
     """
     dtype = jnp.result_type(a[0], b[0])
     found = _merged(a, b, shape, a[0].shape[0] + b[0].shape[0], both=False)
-    data = _entries_or_zero(a[0], found.from_a, dtype)
-    other = _entries_or_zero(b[0], found.from_b, dtype)
-    data = data - other if minus else data + other
+    data = fn(
+        _entries_or_zero(a[0], found.from_a, dtype), _entries_or_zero(b[0], found.from_b, dtype)
+    )
     real = lax.iota(found.indptr.dtype, data.shape[0]) < found.indptr[-1]
     zero = jnp.any((data == 0) & real)
     facts = jnp.stack([found.indptr[-1], zero.astype(found.indptr.dtype)])
@@ -163,8 +168,8 @@ def fromdense(mat, *, nse, index_dtype):
     return data, found.indices, found.indptr
 
 
-@partial(jax.jit, static_argnames=("n_rows", "nse", "n_columns"), inline=True)
-def slice_rows(data, indices, indptr, begin, *, n_rows, nse, n_columns):
+@partial(jax.jit, static_argnames=("n_rows", "nse", "n_columns", "inside"), inline=True)
+def slice_rows(data, indices, indptr, begin, *, n_rows, nse, n_columns, inside=False):
     """Takes `n_rows` rows of a csr matrix from row `begin`.
 
     Args:
@@ -172,6 +177,7 @@ def slice_rows(data, indices, indptr, begin, *, n_rows, nse, n_columns):
       begin: integer, may be traced; `begin + n_rows <= m`.
       nse: slots of the result, at least what the rows occupy, at most `slots`.
       n_columns: number of columns, the index of padding.
+      inside: whether there are `nse` slots from the first entry of the rows on.
 
     Returns:
       data, indices and indptr of the rows, entries in their order, padding last.
@@ -186,6 +192,8 @@ def slice_rows(data, indices, indptr, begin, *, n_rows, nse, n_columns):
     at = jnp.minimum(first, data.shape[0] - nse)
 
     def window(buffer):
+        if inside:
+            return lax.dynamic_slice_in_dim(buffer, first, nse)
         part = lax.dynamic_slice_in_dim(buffer, at, nse)
         return lax.dynamic_slice_in_dim(jnp.concatenate([part, part]), first - at, nse)
 

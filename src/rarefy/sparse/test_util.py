@@ -123,6 +123,50 @@ class SparseTestCase(_TestCase):  # pyright: ignore[reportGeneralTypeIssues]
         if check_dtypes:
             self.assertEqual(np.asarray(actual).dtype, np.asarray(desired).dtype, err_msg)  # noqa: PT009
 
+    def assertDtypesMatch(self, x: Any, y: Any, *, canonicalize_dtypes: bool = True) -> None:
+        """Checks that two arrays are of one dtype."""
+        pair = [jnp.result_type(a) if canonicalize_dtypes else np.asarray(a).dtype for a in (x, y)]
+        self.assertEqual(*pair)  # noqa: PT009
+
+    def _CompileAndCheck(
+        self,
+        fun: Callable[..., Any],
+        args_maker: Callable[[], Any],
+        *,
+        check_dtypes: bool = True,
+        tol: Any = None,
+        atol: Any = None,
+        rtol: Any = None,
+        **_: Any,
+    ) -> None:
+        """Checks that a function and its compiled form agree."""
+        args = args_maker()
+        tolerances = {"atol": atol or tol, "rtol": rtol or tol}
+        compiled = jax.jit(fun)(*args)
+        self.assertAllClose(fun(*args), compiled, check_dtypes=check_dtypes, **tolerances)
+
+    def _CheckAgainstNumpy(
+        self,
+        numpy_reference_op: Callable[..., Any],
+        lax_op: Callable[..., Any],
+        args_maker: Callable[[], Any],
+        check_dtypes: bool = True,
+        tol: Any = None,
+        atol: Any = None,
+        rtol: Any = None,
+        canonicalize_dtypes: bool = True,
+    ) -> None:
+        """Checks a function against a NumPy one."""
+        args = args_maker()
+        self.assertAllClose(
+            numpy_reference_op(*args),
+            lax_op(*args),
+            check_dtypes=check_dtypes,
+            atol=atol or tol,
+            rtol=rtol or tol,
+            canonicalize_dtypes=canonicalize_dtypes,
+        )
+
     def assertSparseArraysEquivalent(
         self,
         x: Any,

@@ -19,8 +19,12 @@ from rarefy._ops.defs._sparse import negated, toward, unbroadcast
 from rarefy._ops.opdef import Operator, operator
 from rarefy._ops.places import add_to, sample, with_data, with_stored
 from rarefy._ops.storage import SPARSE, fit, is_traced, to_dense
-from rarefy.sparse._csr import csr_add, csr_add_exact, csr_multiply
-from rarefy.sparse._row_sparse import add_row_sparse, multiply_row_sparse
+from rarefy.sparse._csr import csr_add, csr_combine, csr_multiply
+from rarefy.sparse._row_sparse import (
+    add_row_sparse,
+    combine_row_sparse,
+    multiply_row_sparse,
+)
 
 ARGS = (
     "Args:\n"
@@ -56,6 +60,48 @@ def _pair(
     )
     options = {"aliases": aliases, "differentiable": differentiable, "visible": visible}
     return operator(name, **options)(meaning)
+
+
+def _zero_of_zeros(op: Operator, fn: Callable) -> None:
+    """Rules of a function that is zero where both arrays are: on what either of them stores."""
+
+    @op.rule("csr", "csr", out="csr", eager=True)
+    def _(lhs, rhs):
+        require_same_dtype(lhs, rhs)
+        require_same_shape(lhs, rhs)
+        if is_traced(lhs) or is_traced(rhs):
+            raise NotImplementedError(
+                f"{op.name} of two csr arrays has a size that depends on their values, which are not "
+                "known in a compiled step; make one of them dense with tostype('default')"
+            )
+        return fit(*csr_combine(lhs, rhs, fn))
+
+    @op.rule("row_sparse", "row_sparse", out="row_sparse", eager=True)
+    def _(lhs, rhs):
+        require_same_dtype(lhs, rhs)
+        require_same_shape(lhs, rhs)
+        return fit(combine_row_sparse(lhs, rhs, fn))
+
+    for stype in SPARSE:
+
+        @op.gradient(stype, stype)
+        def _(want, inputs, output, cotangent):
+            return tuple(
+                None if w is None else _slope_times(fn, inputs, cotangent, position, w)
+                for position, w in enumerate(want)
+            )
+
+
+def _slope_times(fn: Callable, inputs, cotangent, position: int, want: str):
+    """The cotangent of one of the two arrays of `fn`, in its places or dense."""
+    value = inputs[position]
+    if want == "default":
+        arrays, g = [to_dense(v) for v in inputs], to_dense(cotangent)
+        return jax.vjp(fn, *arrays)[1](g)[position]
+    arrays = [v.data if v is value else sample(value, v) for v in inputs]
+    if inputs[0] is inputs[1]:
+        arrays = [value.data, value.data]
+    return with_stored(value, jax.vjp(fn, *arrays)[1](sample(value, cotangent))[position])
 
 
 _SUM = "Two csr give csr, two row_sparse give row_sparse (the union of rows), others dense."
@@ -106,15 +152,12 @@ broadcast_mul = _pair("broadcast_mul", jnp.multiply, "lhs * rhs", stypes=_LEFT)
 broadcast_div = _pair("broadcast_div", divide, "lhs / rhs", stypes=_LEFT)
 _pair("broadcast_mod", modulo, "lhs mod rhs with the sign of rhs; 0 where rhs is 0")
 _pair("broadcast_power", in_float(jnp.power), "lhs to the power rhs")
-_pair("broadcast_maximum", larger, "the larger of lhs and rhs")
-_pair("broadcast_minimum", smaller, "the smaller of lhs and rhs")
-_pair("broadcast_hypot", in_float(jnp.hypot), "sqrt(lhs^2 + rhs^2)")
 
 
-def _same(name: str, fn: Callable, formula: str, *, differentiable: bool = True) -> None:
+def _same(name: str, fn: Callable, formula: str, *, differentiable: bool = True) -> Operator:
     """Registers the internal form for arrays of one shape, also under the name it had before."""
     old = "_" + "_".join(word.capitalize() for word in name.strip("_").split("_"))
-    _pair(
+    return _pair(
         name,
         fn,
         formula,
@@ -127,9 +170,15 @@ def _same(name: str, fn: Callable, formula: str, *, differentiable: bool = True)
 
 _same("_mod", modulo, "lhs mod rhs with the sign of rhs; 0 where rhs is 0")
 _same("_power", in_float(jnp.power), "lhs to the power rhs")
-_same("_maximum", larger, "the larger of lhs and rhs")
-_same("_minimum", smaller, "the smaller of lhs and rhs")
-_same("_hypot", in_float(jnp.hypot), "sqrt(lhs^2 + rhs^2)")
+
+_BOTH = "Two csr give csr, two row_sparse give row_sparse (the union of rows), others dense."
+for _name, _fn, _says in (
+    ("maximum", larger, "the larger of lhs and rhs"),
+    ("minimum", smaller, "the smaller of lhs and rhs"),
+    ("hypot", in_float(jnp.hypot), "sqrt(lhs^2 + rhs^2)"),
+):
+    _zero_of_zeros(_pair(f"broadcast_{_name}", _fn, _says, stypes=_BOTH), _fn)
+    _zero_of_zeros(_same(f"_{_name}", _fn, _says), _fn)
 
 
 def _comparison(name: str, fn: Callable, sign: str) -> None:
@@ -161,7 +210,7 @@ def _sums(op: Operator, *, minus: bool) -> None:
         require_same_shape(lhs, rhs)
         if is_traced(lhs) or is_traced(rhs):
             return csr_add(lhs, signed(rhs), drop_zeros=True)
-        return fit(*csr_add_exact(lhs, rhs, minus=minus))
+        return fit(*csr_combine(lhs, rhs, jnp.subtract if minus else jnp.add))
 
     @op.rule("row_sparse", "row_sparse", out="row_sparse", eager=True)
     def _(lhs, rhs):
@@ -208,11 +257,14 @@ for _op, _minus in (
     _sums(_op, minus=_minus)
 
 
-@elemwise_mul.rule("csr", "csr", out="csr", eager=True)
-def _(lhs, rhs):
+def _csr_product(lhs, rhs):
     require_same_dtype(lhs, rhs)
     require_same_shape(lhs, rhs)
     return fit(csr_multiply(lhs, rhs))
+
+
+elemwise_mul.rule("csr", "csr", out="csr", eager=True)(_csr_product)
+broadcast_mul.rule("csr", "csr", out="csr", eager=True)(_csr_product)
 
 
 @elemwise_mul.rule("row_sparse", "row_sparse", out="row_sparse", eager=True)
@@ -236,6 +288,7 @@ def _product_back(want, inputs, output, cotangent):
 
 
 elemwise_mul.gradient("csr", "csr")(_product_back)
+broadcast_mul.gradient("csr", "csr")(_product_back)
 elemwise_mul.gradient("row_sparse", "row_sparse")(_product_back)
 
 
@@ -305,7 +358,7 @@ def add_n(*args):
       args: one or more arrays of one shape and dtype.
 
     Returns:
-      Their sum; row_sparse where all are so, else dense.
+      Their sum; csr or row_sparse where all are so, else dense.
 
     Raises:
       MXNetError: there is none, or shapes or dtypes differ.
@@ -326,6 +379,15 @@ def _(*args):
     return _sum_of(args, add_row_sparse)
 
 
+@add_n.rule("csr", out="csr", eager=True)
+def _(*args):
+    total = args[0]
+    for other in args[1:]:
+        total = elemwise_add.rules["csr", "csr"][0].fn(total, other)
+    return total if len(args) > 1 else with_data(total, jnp.copy(total.data))
+
+
+@add_n.gradient("csr")
 @add_n.gradient("row_sparse")
 def _(want, inputs, output, cotangent):
     return tuple(toward(w, v, cotangent) for w, v in zip(want, inputs, strict=True))

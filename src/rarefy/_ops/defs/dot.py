@@ -8,7 +8,7 @@ from rarefy._ops.defs._numbers import require_same_dtype
 from rarefy._ops.defs._sparse import csr_of_columns
 from rarefy._ops.gradient import cotangent_like, pull_back
 from rarefy._ops.opdef import operator
-from rarefy._ops.places import rows_of, with_data
+from rarefy._ops.places import rows_at, rows_of, with_data, with_stored
 from rarefy._ops.storage import fit, is_traced, to_dense
 from rarefy._primitives.csr_sample_dot import csr_sample_dot
 from rarefy.sparse import BCOO, BCSR
@@ -37,6 +37,8 @@ def dot(
     | csr, transpose_a | default, row_sparse | row_sparse: the columns that have entries |
     | default | csr, also with transpose_b | csr |
     | csr, also with transpose_a | csr, also with transpose_b | csr |
+    | row_sparse | default, also with transpose_b | row_sparse: the rows of lhs |
+    | row_sparse, transpose_a | default, also with transpose_b | default |
     | default | default | default |
 
     The gradient of `dot(csr, weight)` with respect to `weight` is row_sparse where that is asked for
@@ -213,6 +215,29 @@ def _(want, inputs, output, cotangent, *, transpose_a, transpose_b, forward_styp
         turned = _turned(to_dense(rhs), transpose_b)
         left = _csr_gradient(want[0], lhs, turned, to_dense(cotangent), transpose_a)
     return left, right
+
+
+def _rows_stay(transpose_a, transpose_b, forward_stype) -> Stype | None:
+    return "row_sparse" if not transpose_a and forward_stype in (None, "row_sparse") else None
+
+
+@dot.rule("row_sparse", "default", out=_rows_stay)
+def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype):
+    _check_sparse(lhs, rhs, transpose_a, transpose_b)
+    product = _matmul(lhs.data, _turned(rhs, transpose_b))
+    shape = (lhs.shape[0], product.shape[1])
+    return BCOO._trusted(product, lhs.indices, shape, lhs.indices_sorted, lhs.unique_indices)
+
+
+@dot.rule("row_sparse", "default", out=lambda transpose_a, **_: "default" if transpose_a else None)
+def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype):
+    _check_sparse(lhs, rhs, transpose_a, transpose_b)
+    turned = _turned(rhs, transpose_b)
+    return _matmul(with_stored(lhs, lhs.data).data.T, rows_at(turned, rows_of(lhs)))
+
+
+def _matmul(a, b):
+    return jnp.matmul(a, b, preferred_element_type=a.dtype)
 
 
 def _into_csr(transpose_a, transpose_b, forward_stype) -> Stype | None:

@@ -11,11 +11,11 @@ from rarefy._ops.defs._numbers import require_same_dtype
 from rarefy._ops.defs.nn import row_gradient
 from rarefy._ops.gradient import cotangent_like, pull_back
 from rarefy._ops.opdef import operator
-from rarefy._ops.places import put, sample, with_data
-from rarefy._ops.storage import is_traced, to_dense
+from rarefy._ops.places import put, rows_at, sample, with_data
+from rarefy._ops.storage import is_on_host, is_traced, to_dense
 from rarefy.sparse import BCSR
 from rarefy.sparse._capacity import capacity
-from rarefy.sparse._csr import take_csr_rows
+from rarefy.sparse._csr import take_csr_rows, take_csr_rows_known
 
 Mode = Literal["clip", "wrap", "raise"]
 Shape = tuple[int, ...]
@@ -45,7 +45,8 @@ def take(a, indices, *, axis: int = 0, mode: Mode = "clip"):
       mode: what becomes of an index outside the axis: 'clip', 'wrap' or 'raise'.
 
     Returns:
-      The axis replaced by the shape of `indices`; dense. Where `a` wants a row_sparse gradient and the
+      The axis replaced by the shape of `indices`; rows of a csr array taken by a vector of ids are
+      csr, others dense. Where `a` wants a row_sparse gradient and the
       axis is 0, it gets one with the rows that were taken.
 
     Raises:
@@ -84,6 +85,8 @@ def _(a, indices, *, axis, mode):
     ids = _bounded(indices, a.shape[0], mode)
     if ids.ndim != 1:
         raise ValueError(f"rows of a csr array are taken by a vector of ids; got {indices.shape}")
+    if is_on_host(a) and is_on_host(ids):
+        return take_csr_rows_known(a, np.asarray(ids))
     return take_csr_rows(a, ids, _slots_of_rows(a, ids))
 
 
@@ -96,6 +99,24 @@ def _(want, inputs, output, cotangent, *, axis, mode):
         return (take_csr_rows(value, ids, output.nse),)
 
     return pull_back(rows, inputs, (cotangent_like(cotangent, output),), (want[0], None))
+
+
+@take.rule("row_sparse", "default", out=lambda axis, mode: "default" if axis == 0 else None)
+def _(a, indices, *, axis, mode):
+    ids = _bounded(indices, a.shape[0], mode)
+    return rows_at(a, ids.reshape(-1)).reshape(*ids.shape, *a.shape[1:])
+
+
+@take.gradient("row_sparse", "default")
+def _(want, inputs, output, cotangent, *, axis, mode):
+    """The rows that were taken get their cotangents, also those that the table does not store."""
+    a, indices = inputs
+    if want[0] is None:
+        return None, None
+    ids = _bounded(indices, a.shape[0], mode).reshape(-1)
+    g = to_dense(cotangent).reshape(ids.size, *a.shape[1:])
+    rows = row_gradient(ids, g, a.shape[0])
+    return (to_dense(rows) if want[0] == "default" else rows), None
 
 
 @operator("batch_take")

@@ -301,6 +301,18 @@ def _root(x):
     return jnp.where(x == 0, jnp.zeros_like(x), jnp.sqrt(safe))
 
 
+@norm.rule("csr", out=lambda axis, **_: "default" if isinstance(axis, int) else None)
+def _(data, *, ord, axis, out_dtype, keepdims):
+    axes = axes_of(2, axis)
+    wide = jnp.promote_types(data.dtype, jnp.float32) if is_floating(data) else jnp.float64
+    x = data.data.astype(wide)
+    if ord not in (1, 2):
+        raise ValueError(f"ord must be 1 or 2, got {ord}")
+    total = csr_sum(with_data(data, x * jnp.sign(x) if ord == 1 else x * x), axes)
+    total = total if ord == 1 else _root(total)
+    return _shaped(total.astype(out_dtype or data.dtype), data.shape, axes, keepdims)
+
+
 for _stype in SPARSE:
 
     @norm.rule(_stype, out=lambda axis, **_: "default" if axis in (None, ()) else None)

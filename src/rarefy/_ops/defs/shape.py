@@ -13,12 +13,19 @@ from rarefy._ops.defs._numbers import require_same_dtype
 from rarefy._ops.defs._sparse import csr_columns
 from rarefy._ops.gradient import cotangent_like, pull_back
 from rarefy._ops.opdef import operator
-from rarefy._ops.places import is_real
-from rarefy._ops.storage import fit, is_traced
-from rarefy.sparse import BCSR
+from rarefy._ops.places import is_real, rows_at, rows_of, with_stored
+from rarefy._ops.storage import fit, is_on_host, is_traced, to_dense
+from rarefy.sparse import BCOO, BCSR
 from rarefy.sparse._capacity import capacity
-from rarefy.sparse._csr import concat_rows, csr_add, rows_nnz, slice_rows
+from rarefy.sparse._csr import (
+    concat_rows,
+    csr_add,
+    csr_block_known,
+    rows_nnz,
+    slice_rows,
+)
 from rarefy.sparse._index import index_dtype_for
+from rarefy.sparse._row_sparse import concat_row_sparse
 
 Shape = tuple[int, ...]
 
@@ -226,7 +233,7 @@ def concat(*data, dim: int = 1):
       dim: the axis.
 
     Returns:
-      Dense.
+      csr where all arrays are so; row_sparse where they are so and `dim` is 0; else dense.
 
     Raises:
       MXNetError: shapes or dtypes do not fit.
@@ -239,6 +246,32 @@ def concat(*data, dim: int = 1):
 def _(*data, dim):
     require_same_dtype(*data)
     return fit(_concat_csr(data, dim % 2))
+
+
+@concat.rule("row_sparse", out=lambda dim: "row_sparse" if dim == 0 else None, eager=True)
+def _(*data, dim):
+    require_same_dtype(*data)
+    return fit(concat_row_sparse(list(data)))
+
+
+@concat.gradient("row_sparse")
+def _(want, inputs, output, cotangent, *, dim):
+    """Each array gets its rows of the cotangent."""
+    ends = np.cumsum([v.shape[0] for v in inputs]).tolist()
+    starts = [0, *ends[:-1]]
+    return tuple(
+        None if w is None else _rows_back(w, v, cotangent, first)
+        for w, v, first in zip(want, inputs, starts, strict=True)
+    )
+
+
+def _rows_back(want, value: BCOO, cotangent, first: int):
+    """The rows of a cotangent from `first` on, as an array that stood there wants them."""
+    n = value.shape[0]
+    if want == "default":
+        return lax.slice_in_dim(to_dense(cotangent), first, first + n)
+    rows = jnp.where(rows_of(value) < n, rows_of(value) + first, cotangent.shape[0])
+    return with_stored(value, rows_at(cotangent, rows))
 
 
 def _concat_csr(values, dim: int) -> BCSR:
@@ -546,7 +579,7 @@ def slice_(data, *, begin: tuple, end: tuple, step: tuple = ()):
     """Takes a block of an array.
 
     Args:
-      data: any shape; csr stays csr.
+      data: any shape; csr stays csr, and row_sparse stays so where only rows are cut.
       begin: for the first axes where the block begins; None for the start, negative from the end.
       end: where it ends.
       step: how far apart its elements lie; None for 1.
@@ -582,6 +615,8 @@ def _(data, *, begin, end, step):
 def _csr_block(data, starts: Shape, sizes: Shape, nse: int | None):
     """Rows and columns of a csr value, in `nse` slots; None: in as many as the ladder says."""
     first, last = starts[0], starts[0] + sizes[0]
+    if nse is None and sizes[1] != data.shape[1] and is_on_host(data):
+        return csr_block_known(data, (first, last), (starts[1], starts[1] + sizes[1]))
     if nse is None:
         used = data.nse if is_traced(data) else rows_nnz(data, first, last)
         rows = slice_rows(data, first, last, nse=min(capacity(used), data.nse))
@@ -601,6 +636,42 @@ def _(want, inputs, output, cotangent, *, begin, end, step):
         return (_csr_block(value, starts, sizes, output.nse),)
 
     return pull_back(block, inputs, (cotangent_like(cotangent, output),), want)
+
+
+def _only_rows(begin, end, step) -> str | None:
+    steps = all(s in (None, 1) for s in step)
+    return "row_sparse" if len(begin) == 1 and steps else None
+
+
+@slice_.rule("row_sparse", out=_only_rows, eager=True)
+def _(data, *, begin, end, step):
+    starts, sizes, _ = spans_of(data.shape, begin, end, step)
+    return fit(_row_range(data, np.int64(starts[0]), size=sizes[0]))
+
+
+@partial(jax.jit, static_argnames="size")
+def _row_range(data: BCOO, first, *, size: int) -> BCOO:
+    """The rows from `first` on of a row_sparse value, in as many slots."""
+    rows = rows_of(data)
+    begin, end = (jnp.searchsorted(rows, at).astype(jnp.int32) for at in (first, first + size))
+    slot = begin + lax.iota(jnp.int32, data.nse)
+    real = slot < end
+    found = jnp.where(real, rows.at[slot].get(mode="fill", fill_value=0) - first, size)
+    kept = data.data.at[jnp.where(real, slot, data.nse)].get(mode="fill", fill_value=0)
+    shape = (size, *data.shape[1:])
+    return BCOO._trusted(kept, found.astype(rows.dtype)[:, None], shape, True, True)
+
+
+@slice_.gradient("row_sparse")
+def _(want, inputs, output, cotangent, *, begin, end, step):
+    (data,) = inputs
+    starts, sizes, _ = spans_of(data.shape, begin, end, step)
+    if want[0] == "default":
+        out = jnp.zeros(data.shape, data.dtype)
+        return (lax.dynamic_update_slice_in_dim(out, to_dense(cotangent), starts[0], 0),)
+    rows = rows_of(data)
+    inside = (rows >= starts[0]) & (rows < starts[0] + sizes[0])
+    return (with_stored(data, rows_at(cotangent, jnp.where(inside, rows - starts[0], sizes[0]))),)
 
 
 def along_axis(shape: Shape, axis: int, begin: int, end: int | None) -> tuple[tuple, tuple]:

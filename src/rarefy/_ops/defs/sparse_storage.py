@@ -123,4 +123,8 @@ def _(want, inputs, output, cotangent):
     """The named rows get their cotangent, those that `data` lacks too; others none."""
     if want[0] is None:
         return None, None
-    return with_data(output, rows_at(cotangent, rows_of(output))), None
+    named, (data, ids) = output, inputs
+    if output.nse == 0:  # the result of an array that stores nothing does not name them
+        n = data.shape[0]
+        named = retain(data, padded_ids(as_ids(ids, n).reshape(-1), n))
+    return with_data(named, rows_at(cotangent, rows_of(named))), None

@@ -107,7 +107,8 @@ def _reduce_sum(walk: Walk, call: Call, ins: list[Any]) -> Sequence[Any]:
     if isinstance(value, Filled):
         return [_sum_of_filled(walk, value, axes)]
     # The sum of the primitive keeps the type, which `bcoo_reduce_sum` may widen.
-    out = bcoo_reduce_sum(value, axes=axes).astype(value.dtype)
+    out = bcoo_reduce_sum(value, axes=axes)
+    out = out._with_buffers(out.data.astype(value.dtype), out.indices)
     return [out if out.ndim else out.todense()]
 
 

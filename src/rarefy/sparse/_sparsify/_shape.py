@@ -249,9 +249,10 @@ def _gather(walk: Walk, call: Call, ins: list[Any]) -> Sequence[Any]:
 def _scatter_add(walk: Walk, call: Call, ins: list[Any]) -> Sequence[Any]:
     """A segment sum of rows: each stored row number becomes the number of its segment."""
     target, ids, updates = ins
-    numbers, wanted = (
-        call.params["dimension_numbers"],
-        "Use jax.ops.segment_sum over the first axis.",
+    numbers = call.params["dimension_numbers"]
+    wanted = (
+        "To add to cells of a sparse array, add a sparse array that holds them; to add up its rows "
+        "by number, use jax.ops.segment_sum over the first axis."
     )
     if not is_sparse(updates) or is_sparse(ids) or isinstance(target, Filled):
         raise unsupported(call, ins, wanted)
