@@ -1,6 +1,7 @@
 """Settings of the process, as attributes of one object."""
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import Literal
 
 
@@ -12,10 +13,13 @@ class Config:
       storage_fallback: what to do where an operator has no rule for its arrays' storage types and
         works on dense copies: 'warn' once for each case, 'silent', or 'error'.
       storage_fallback_bytes: dense copies above this many bytes are always an error.
+      storage_fallbacks: counts how often that happened, by (operator, storage types of its arrays);
+        `storage_fallbacks.clear()` starts anew.
     """
 
     storage_fallback: Literal["warn", "silent", "error"] = "warn"
     storage_fallback_bytes: int = 4 << 30
+    storage_fallbacks: Counter[tuple[str, tuple[str | None, ...]]] = field(default_factory=Counter)
 
     def __setattr__(self, name, value):
         if name == "storage_fallback" and value not in ("warn", "silent", "error"):

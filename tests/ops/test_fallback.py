@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pytest
 
-from rarefy import MXNetError, config, nd
+from rarefy import MXNetError, autograd, config, nd
 from rarefy._ops import fallback
-from rarefy._ops.fallback import COUNTS, StorageFallbackError, StorageFallbackWarning
+from rarefy._ops.fallback import StorageFallbackError, StorageFallbackWarning
 
 A = np.array([[1, 0, 2], [0, 0, 0]], np.float32)
 
@@ -16,7 +16,7 @@ A = np.array([[1, 0, 2], [0, 0, 0]], np.float32)
 def _fresh(monkeypatch):
     monkeypatch.setattr(fallback, "_warned", set())
     monkeypatch.setattr(config, "storage_fallback", "warn")
-    COUNTS.clear()
+    config.storage_fallbacks.clear()
 
 
 def csr(array=A):
@@ -54,7 +54,7 @@ def test_every_fallback_is_counted():
         for _ in range(3):
             nd.log_softmax(csr())
         nd.flip(csr(), axis=0)
-    assert COUNTS == {("log_softmax", ("csr",)): 3, ("reverse", ("csr",)): 1}
+    assert config.storage_fallbacks == {("log_softmax", ("csr",)): 3, ("reverse", ("csr",)): 1}
 
 
 @pytest.mark.parametrize("how", ["setting", "environment"])
@@ -64,7 +64,7 @@ def test_it_can_be_silent(how, monkeypatch):
     else:
         monkeypatch.setenv("MXNET_STORAGE_FALLBACK_LOG_VERBOSE", "0")
     assert said(lambda: nd.log_softmax(csr())) == []
-    assert COUNTS["log_softmax", ("csr",)] == 1
+    assert config.storage_fallbacks["log_softmax", ("csr",)] == 1
 
 
 def test_it_can_be_refused(monkeypatch):
@@ -84,6 +84,49 @@ def test_what_would_be_too_large_is_refused():
             call()
 
 
+def test_a_dense_gradient_that_would_be_too_large_is_refused(monkeypatch):
+    array = csr()
+    array.attach_grad(stype="default")
+    with autograd.record():
+        y = nd.sum(array * 2)
+    monkeypatch.setattr(config, "storage_fallback_bytes", 20)
+    with pytest.raises(
+        StorageFallbackError,
+        match=r"gradient of sum\(csr\) of shape \(2, 3\) takes 2.4e-05 MB",
+    ):
+        y.backward(retain_graph=True)
+    with pytest.raises(StorageFallbackError, match=r"attach_grad.*\(2, 3\).*24 bytes"):
+        array.attach_grad(stype="default")
+    array.attach_grad()
+    with autograd.record():
+        y = nd.sum(array * 2)
+    y.backward()
+    assert array.grad.data.asnumpy().tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(("value", "records"), [("1", 2), ("0", 0)])
+def test_storage_types_are_logged_where_the_environment_asks(value, records, monkeypatch, caplog):
+    monkeypatch.setenv("MXNET_INFER_STORAGE_TYPE_VERBOSE_LOGGING", value)
+    array, weight = csr(), nd.array(A.T)
+    caplog.clear()
+    nd.dot(array, weight)
+    nd.log_softmax(array)
+    texts = [r.getMessage() for r in caplog.records if r.name == "rarefy.storage"]
+    assert len(texts) == records
+    if records:
+        assert texts == [
+            "dot: fcompute_ex\n\t\tinput 0: csr\n\t\tinput 1: default\n\t\toutput 0: default",
+            "log_softmax: fcompute_fallback\n\t\tinput 0: csr\n\t\toutput 0: default",
+        ]
+
+
+def test_arrays_of_other_shapes_go_dense_where_a_rule_takes_one_shape():
+    row = csr(A[:1])
+    for call in (nd.broadcast_add, nd.broadcast_mul, nd.broadcast_maximum):
+        assert len(said(lambda call=call: call(csr(), row))) == 1
+        assert said(lambda call=call: call(csr(), csr())) == []
+
+
 def test_rules_and_dense_operators_are_no_fallback():
     array, rows = csr(), nd.array(A).tostype("row_sparse")
 
@@ -93,7 +136,7 @@ def test_rules_and_dense_operators_are_no_fallback():
         nd.log_softmax(nd.ones((2, 3)))
 
     assert said(call) == []
-    assert not COUNTS
+    assert not config.storage_fallbacks
 
 
 def test_the_result_of_a_fallback_goes_to_out_in_its_storage_type():

@@ -3,17 +3,14 @@
 import inspect
 import os
 import warnings
-from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 from rarefy._config import config
 from rarefy._ops.infer import describe
 from rarefy._ops.opdef import Operator, Signature
-from rarefy._ops.storage import Value, nbytes_dense
+from rarefy._ops.storage import SPARSE, Value, nbytes_dense
 from rarefy.base import MXNetError
-
-COUNTS: Counter[tuple[str, Signature]] = Counter()
-"""How often each (operator, storage types) has fallen back to dense."""
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 
@@ -35,7 +32,7 @@ def note(op: Operator, signature: Signature, params: Any, values: list[Value]) -
       StorageFallbackError: `config.storage_fallback` is 'error', or the dense arrays would take more
         than `config.storage_fallback_bytes`.
     """
-    COUNTS[op.name, signature] += 1
+    config.storage_fallbacks[op.name, signature] += 1
     what, needed = _describe(op, signature, values)
     what += " and has no sparse rule"
     if config.storage_fallback == "error" or needed > config.storage_fallback_bytes:
@@ -77,6 +74,46 @@ def require_room(op: Operator, signature: Signature, values: list[Value]) -> Non
         raise StorageFallbackError(
             f"{what}, more than storage_fallback_bytes={config.storage_fallback_bytes}. Raise the "
             "limit in rarefy.config where that is meant"
+        )
+
+
+def require_room_for(name: str, value: Value) -> None:
+    """Refuses the dense form of a sparse value, for a gradient, where it would be too large.
+
+    Raises:
+      StorageFallbackError: it would take more than `config.storage_fallback_bytes`.
+    """
+    needed = nbytes_dense(value)
+    if needed > config.storage_fallback_bytes:
+        raise StorageFallbackError(
+            f"{name}: a dense gradient of shape {value.shape} takes {needed} bytes, more than "
+            f"storage_fallback_bytes={config.storage_fallback_bytes}. Ask for one in the array's own "
+            "storage type, or raise the limit in rarefy.config"
+        )
+
+
+def require_room_back(
+    op: Operator, signature: Signature, values: Sequence[Value | None], want: Signature
+) -> None:
+    """Refuses dense cotangents of sparse arrays that would be too large.
+
+    Args:
+      want: for each array the storage type of its cotangent, None where none is needed.
+
+    Raises:
+      StorageFallbackError: they would take more than `config.storage_fallback_bytes`.
+    """
+    wanted = tuple(
+        s if w == "default" and s in SPARSE else None for s, w in zip(signature, want, strict=True)
+    )
+    if not any(wanted):
+        return
+    what, needed = _describe(op, wanted, list(values))
+    if needed > config.storage_fallback_bytes:
+        raise StorageFallbackError(
+            f"the gradient of {what}, more than storage_fallback_bytes="
+            f"{config.storage_fallback_bytes}. Attach a gradient in the array's own storage type, or "
+            "raise the limit in rarefy.config"
         )
 
 

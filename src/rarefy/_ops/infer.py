@@ -45,17 +45,22 @@ def rules_for(op: Operator, signature: Signature) -> tuple[Rule, ...]:
     return op.rules.get(signature, ())
 
 
-def infer(op: Operator, signature: Signature, params: dict[str, Any]) -> Plan:
+def infer(
+    op: Operator, signature: Signature, params: dict[str, Any], *, one_shape: bool = True
+) -> Plan:
     """Chooses an exact rule, the dense meaning, or the dense meaning after densifying.
 
     Args:
       op: the operator.
       signature: storage types of the arrays given.
       params: all parameters by name, scalars as numbers where they are known.
+      one_shape: whether the arrays have one shape.
 
-    A function of storage types and parameters, never of values or of the device.
+    A function of storage types, parameters and shapes, never of values or of the device.
     """
     for rule in rules_for(op, signature):
+        if rule.one_shape and not one_shape:
+            continue
         out = rule.out(**params) if callable(rule.out) else rule.out
         if out is not None:
             return _sparse_plan(op, signature, rule, out)

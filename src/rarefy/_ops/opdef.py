@@ -36,6 +36,7 @@ class Rule:
         counts against the byte budget of dense copies.
       places_of: the position of the csr array in whose places the result has its elements; then only
         the numbers come from the compiled program, which would copy indices that it passes on.
+      one_shape: whether it takes only arrays of one shape; others fall back.
     """
 
     fn: Callable[..., Any]
@@ -43,6 +44,7 @@ class Rule:
     eager: bool = False
     spreads: bool = False
     places_of: int | None = None
+    one_shape: bool = False
 
 
 @dataclass(eq=False)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import jax
 import numpy as np
 from jax import numpy as jnp
+from jax.core import ShapedArray
 from jax.interpreters import ad, batching
 
 from rarefy._primitives._batching import one_by_one
@@ -109,7 +110,7 @@ def _csr_matmul_jvp(primals, tangents, *, n_cols, nse, coordinates, form):
         if type(tangent) is not ad.Zero
     ]
     tangent = sum(terms[1:], terms[0]) if terms else ad.Zero(jax.typeof(out[0]))
-    rest = [ad.Zero(jax.core.ShapedArray(x.shape, jax.dtypes.float0)) for x in out[1:]]
+    rest = [ad.Zero(ShapedArray(x.shape, jax.dtypes.float0)) for x in out[1:]]
     return out, [tangent, *rest]
 
 

@@ -19,6 +19,7 @@ import jax.numpy as jnp
 
 from rarefy._cell import Cell
 from rarefy._ops.compiled import Static, pullback, split_params
+from rarefy._ops.fallback import require_room_back
 from rarefy._ops.gradient import add, as_stype, cotangent_like
 from rarefy._ops.infer import Plan
 from rarefy._ops.places import with_stored
@@ -153,6 +154,7 @@ class Node:
         plan = self.plan
         program = pullback(plan.op, plan.rule, plan.signature, self.static, self.training, want)
         inputs, outputs = self.values
+        require_room_back(plan.op, plan.signature, inputs, want)
         found = program(inputs, outputs, tuple(cotangents), self.scalars, self.key)
         places = self.places
         if not places:

@@ -9,6 +9,7 @@ from rarefy import autograd
 from rarefy._cell import Cell
 from rarefy._key import next_key
 from rarefy._ops import fallback
+from rarefy._ops.chosen import log_storage
 from rarefy._ops.compiled import run, split_params
 from rarefy._ops.infer import Plan, infer
 from rarefy._ops.opdef import OPERATORS, Operator, Signature
@@ -45,13 +46,15 @@ def invoke(
       StorageFallbackError: arrays would have to be made dense and settings refuse that.
     """
     given, signature = _read(op, arrays)
-    plan = infer(op, signature, params)
+    one_shape = len(given) != 2 or _shape_of(given[0]) == _shape_of(given[1])
+    plan = infer(op, signature, params, one_shape=one_shape)
     if (
         op.hint
         and params[op.hint] is not None
         and (plan.fallback or params[op.hint] not in plan.out)
     ):
         return _converted(op, arrays, params, out)
+    log_storage(plan, signature)
     training = op.needs_training and autograd.is_training()
     key = next_key() if op.needs_key and op.draws(params) else None
     with wide():
@@ -78,6 +81,10 @@ def invoke(
 
 
 _NO_SLOT = (None,)
+
+
+def _shape_of(value: Value | None) -> tuple[int, ...] | None:
+    return None if value is None else value.shape
 
 
 def _converted(op: Operator, arrays, params: dict[str, Any], out) -> Any:

@@ -13,6 +13,7 @@ from rarefy import autograd
 from rarefy._ops.defs import OPERATORS
 from rarefy._ops.defs.init import filled
 from rarefy._ops.defs.shape import reshaped
+from rarefy._ops.fallback import require_room_for
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import STYPES, SType, is_traced, stype_of, to_dense, zeros_of
 from rarefy.base import MXNetError, NotSupportedForSparseNDArray
@@ -352,11 +353,15 @@ class NDArray(Fluent, Handle, stype="default"):
 
         Raises:
           ValueError: `grad_req` or `stype` is unknown.
+          StorageFallbackError: the array is sparse and a dense gradient of it would take more than
+            `rarefy.config.storage_fallback_bytes`.
         """
         stype = stype or self.stype
         if stype not in STYPES:
             raise ValueError(f"stype must be one of {', '.join(STYPES)}; got {stype!r}")
         shape, dtype = self.shape, self._cell.value.dtype
+        if stype == "default" != self.stype:
+            require_room_for("attach_grad", self._cell.value)
         with wide():
             zero = filled(shape, 0, dtype) if stype == "default" else zeros_of(shape, dtype, stype)
         autograd.mark_variables([self], [self._wrap(zero)], grad_req)

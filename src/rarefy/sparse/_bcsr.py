@@ -123,18 +123,19 @@ class BCSR(JAXSparse):
         self.shape, self._source = source.shape[::-1], source
         self.indices_sorted, self.unique_indices = True, source.unique_indices
         if not all(is_concrete(b) for b in source._bufs):
-            self._make_buffers()
+            self._make_buffers(source)
         return self
 
-    def _make_buffers(self) -> None:
-        buffers = _rows.transpose(*self._source._bufs, shape=self._source.shape)
+    def _make_buffers(self, source: "BCSR") -> None:
+        buffers = _rows.transpose(*source._bufs, shape=source.shape)
         self.data, self.indices, self.indptr = buffers
 
     def __getattr__(self, name: str) -> Any:
         # Asked only for what is not there: the buffers of a transpose that nothing looked at.
-        if name in ("data", "indices", "indptr") and self.__dict__.get("_source") is not None:
+        source = self.__dict__.get("_source")
+        if name in ("data", "indices", "indptr") and source is not None:
             with jax.ensure_compile_time_eval():
-                self._make_buffers()
+                self._make_buffers(source)
             return self.__dict__[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -413,8 +414,9 @@ class BCSR(JAXSparse):
         if permutation == tuple(range(self.ndim)):
             return self
         if permutation == (1, 0):
-            is_back = source is not None and source.indices_sorted
-            return source if is_back else BCSR._transposed(self)
+            if source is not None and source.indices_sorted:
+                return source
+            return BCSR._transposed(self)
         return BCSR.from_bcoo(self.to_bcoo().transpose(permutation))
 
     # Reductions and products.
@@ -473,7 +475,8 @@ class BCSR(JAXSparse):
         product = _operators.csr_product(self, other, numbers, out_dtype)
         if product is not None:
             shape = (self.shape[0], other.shape[1])
-            return BCSR._trusted(*product, shape, True, True)
+            data, indices, indptr = product
+            return BCSR._trusted(data, indices, indptr, shape, True, True)
         out = _operators.spdot_general(
             self.to_bcoo(), other.to_bcoo(), dimension_numbers, out_dtype
         )
@@ -522,8 +525,8 @@ class BCSR(JAXSparse):
             if self.shape == other.shape and self._shares_pattern(other):
                 return self._with_data(self.data + other.data)
             if self._merges_with(other):
-                buffers = _rows.add(self._bufs, other._bufs, shape=self.shape)
-                return BCSR._trusted(*buffers, self.shape, True, True)
+                data, indices, indptr = _rows.add(self._bufs, other._bufs, shape=self.shape)
+                return BCSR._trusted(data, indices, indptr, self.shape, True, True)
             return BCSR.from_bcoo(self.to_bcoo() + other.to_bcoo())
         return _with_rows(self.to_bcoo() + other)
 

@@ -209,13 +209,14 @@ def csr_matmul(a: BCSR, b: BCSR, *, nse: int) -> BCSR:
     shape = (a.shape[0], b.shape[1])
     places = a.indices, a.indptr, b.indices, b.indptr
     if _spdot.few_rows(a.shape, b.shape, a.nse + b.nse):
-        buffers = _spdot.csr_spdot(a.data, b.data, *places, n_cols=shape[1], nse=nse)
+        out = _spdot.csr_spdot(a.data, b.data, *places, n_cols=shape[1], nse=nse)
+        data, indices, indptr = out
     else:
-        product, indices = _as_bcoo_product(a, b)
-        sides = (a.data, indices[0], b.data, indices[1])
+        product, (left, right) = _as_bcoo_product(a, b)
+        sides = (a.data, left, b.data, right)
         data, coordinates = _spdot.spdot(*sides, product=product, nse=nse)
-        buffers = data, *_rows.compress(coordinates, shape=shape)
-    return BCSR._trusted(*buffers, shape, True, True)
+        indices, indptr = _rows.compress(coordinates, shape=shape)
+    return BCSR._trusted(data, indices, indptr, shape, True, True)
 
 
 def csr_matmul_nnz(a: BCSR, b: BCSR) -> int:

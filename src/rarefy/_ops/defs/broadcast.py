@@ -64,8 +64,9 @@ def _pair(
 
 def _zero_of_zeros(op: Operator, fn: Callable) -> None:
     """Rules of a function that is zero where both arrays are: on what either of them stores."""
+    broadcast = op.name.startswith("broadcast_")
 
-    @op.rule("csr", "csr", out="csr", eager=True)
+    @op.rule("csr", "csr", out="csr", eager=True, one_shape=broadcast)
     def _(lhs, rhs):
         require_same_dtype(lhs, rhs)
         require_same_shape(lhs, rhs)
@@ -76,7 +77,7 @@ def _zero_of_zeros(op: Operator, fn: Callable) -> None:
             )
         return fit(*csr_combine(lhs, rhs, fn))
 
-    @op.rule("row_sparse", "row_sparse", out="row_sparse", eager=True)
+    @op.rule("row_sparse", "row_sparse", out="row_sparse", eager=True, one_shape=broadcast)
     def _(lhs, rhs):
         require_same_dtype(lhs, rhs)
         require_same_shape(lhs, rhs)
@@ -201,10 +202,12 @@ _comparison("logical_xor", lambda a, b: logical(a) ^ logical(b), "xor")
 def _sums(op: Operator, *, minus: bool) -> None:
     """Rules of `+` or `-`: csr with csr, row_sparse with row_sparse, sparse with dense."""
 
+    broadcast = op.name.startswith("broadcast_")
+
     def signed(value):
         return negated(value) if minus else value
 
-    @op.rule("csr", "csr", out="csr", eager=True)
+    @op.rule("csr", "csr", out="csr", eager=True, one_shape=broadcast)
     def _(lhs, rhs):
         require_same_dtype(lhs, rhs)
         require_same_shape(lhs, rhs)
@@ -212,7 +215,7 @@ def _sums(op: Operator, *, minus: bool) -> None:
             return csr_add(lhs, signed(rhs), drop_zeros=True)
         return fit(*csr_combine(lhs, rhs, jnp.subtract if minus else jnp.add))
 
-    @op.rule("row_sparse", "row_sparse", out="row_sparse", eager=True)
+    @op.rule("row_sparse", "row_sparse", out="row_sparse", eager=True, one_shape=broadcast)
     def _(lhs, rhs):
         require_same_dtype(lhs, rhs)
         require_same_shape(lhs, rhs)
@@ -264,7 +267,7 @@ def _csr_product(lhs, rhs):
 
 
 elemwise_mul.rule("csr", "csr", out="csr", eager=True)(_csr_product)
-broadcast_mul.rule("csr", "csr", out="csr", eager=True)(_csr_product)
+broadcast_mul.rule("csr", "csr", out="csr", eager=True, one_shape=True)(_csr_product)
 
 
 @elemwise_mul.rule("row_sparse", "row_sparse", out="row_sparse", eager=True)
