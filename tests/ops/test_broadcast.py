@@ -233,7 +233,7 @@ def test_add_n(stype):
     with autograd.record():
         total = nd.add_n(*arrays)
     total.backward()
-    assert total.stype == ("default" if stype == "csr" else stype)
+    assert total.stype == stype
     np.testing.assert_array_equal(total.asnumpy(), 6 * A)
     for array in arrays:
         np.testing.assert_array_equal(array.grad.asnumpy(), np.ones_like(A))

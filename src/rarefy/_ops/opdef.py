@@ -37,6 +37,7 @@ class Rule:
       places_of: the position of the csr array in whose places the result has its elements; then only
         the numbers come from the compiled program, which would copy indices that it passes on.
       one_shape: whether it takes only arrays of one shape; others fall back.
+      refuses: whether the function only raises, as no result would be right.
     """
 
     fn: Callable[..., Any]
@@ -45,6 +46,7 @@ class Rule:
     spreads: bool = False
     places_of: int | None = None
     one_shape: bool = False
+    refuses: bool = False
 
 
 @dataclass(eq=False)

@@ -140,6 +140,27 @@ def arctan(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def arctanh(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def broadcast_add(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def broadcast_div(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def broadcast_hypot(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def broadcast_maximum(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def broadcast_minimum(
+    lhs: NDArray,
+    rhs: NDArray,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def broadcast_minus(
     lhs: NDArray,
     rhs: NDArray,

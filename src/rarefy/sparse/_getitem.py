@@ -32,6 +32,9 @@ def getitem(mat: Any, item: Any) -> Any:
       IndexError: too many indices, or a mask that does not fit.
       TypeError: an index of another kind, or a traced mask.
     """
+    rows = _plain_rows(item, mat.shape[0]) if mat.ndim else None
+    if rows is not None:
+        return take(mat, rows, 0)
     items = item if isinstance(item, tuple) else (item,)
     if not any(_is_array(i) for i in items):
         return _basic(mat, items)
@@ -60,6 +63,16 @@ def getitem(mat: Any, item: Any) -> Any:
     buffers = [lax.reshape(b, (*shape, *b.shape[1:])) for b in out._bufs]
     out = mat._trusted(*buffers, (*shape, *rest), out.indices_sorted, out.unique_indices)
     return _move_axes(out, 0, len(shape), place)
+
+
+def _plain_rows(item: Any, size: int) -> np.ndarray | None:
+    """The row numbers that an index is, if it is nothing else: known and in range."""
+    if not isinstance(item, np.ndarray | jax.Array) or item.ndim != 1 or not is_concrete(item):
+        return None
+    rows = np.asarray(item)
+    if rows.dtype.kind not in "iu" or not rows.size or rows.min() < 0 or rows.max() >= size:
+        return None
+    return rows
 
 
 def _is_array(index: Any) -> bool:

@@ -271,7 +271,7 @@ for _stype in SPARSE:
     def _(data, *, a_min, a_max):
         return with_data(data, clip.fn(data.data, a_min=a_min, a_max=a_max))
 
-    @clip.rule(_stype, out="default")
+    @clip.rule(_stype, out="default", refuses=True)
     def _(data, *, a_min, a_max):
         raise ValueError(
             "the range does not hold zero, so that the zeros of a sparse array would not stay zero; "
@@ -301,7 +301,7 @@ def smooth_l1(data, *, scalar: Scalar = 1.0):
     """Computes the smooth L1 loss: `0.5 (s x)^2` where `|x| < 1 / s^2`, else `|x| - 0.5 / s^2`.
 
     Args:
-      data: any shape and storage type, floating.
+      data: any shape and storage type; integers are computed as floats and cut to integers.
       scalar: s, where the square goes over into the line.
 
     Returns:
@@ -309,9 +309,13 @@ def smooth_l1(data, *, scalar: Scalar = 1.0):
 
     Source: Girshick, Fast R-CNN (2015), with the parameter of MXNet's `smooth_l1`.
     """
-    square = jnp.asarray(scalar, data.dtype) ** 2
-    inside = jnp.abs(data) < 1 / square
-    return jnp.where(inside, 0.5 * square * data * data, jnp.abs(data) - 0.5 / square)
+
+    def smooth(x):
+        square = jnp.asarray(scalar, x.dtype) ** 2
+        inside = jnp.abs(x) < 1 / square
+        return jnp.where(inside, 0.5 * square * x * x, jnp.abs(x) - 0.5 / square)
+
+    return in_float(smooth)(data)
 
 
 keep_zero(smooth_l1)

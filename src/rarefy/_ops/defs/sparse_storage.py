@@ -53,7 +53,7 @@ def _cast_rules(have: SType, other: SType) -> None:
     def _(data, *, stype):
         return data
 
-    @cast_storage.rule(have, out=only(other))
+    @cast_storage.rule(have, out=only(other), refuses=True)
     def _(data, *, stype):
         raise ValueError(
             f"{have} does not convert to {stype}; convert to 'default' first if the dense array fits"
