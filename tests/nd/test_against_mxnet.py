@@ -38,6 +38,7 @@ DIFFERENT: list[tuple[str, str, str]] = [
     (r"nd\.concatenate\(.* with ", "raises: \\['TypeError", MORE),
     (r"(csr int32 .*: default int32|default int32 .*: csr int32)", "raises: \\['MXNet", MORE),
     (r"Embedding\(.* with x: csr", "raises: \\['MXNet", MORE),
+    (r"nd\.L2Normalization.*int32", "raises: \\['MXNet", MORE),
     (r"nd\.sparse\.array\(x\)", "raises: \\['Assertion", "ValueError instead"),
     (r"x\.nnz", "raises", MORE),
     (r"nd\.FullyConnected.*w: row_sparse", "raises: \\['MXNet", "a weight may lack rows"),

@@ -153,6 +153,10 @@ def test_traced_numbers_between_brackets():
 def test_no_function_needs_promotion_of_ranks_or_types():
     a = jnp.arange(24.0).reshape(SHAPE)
     with jax.numpy_rank_promotion("raise"), jax.numpy_dtype_promotion("strict"):
+        mixed = sparse.BCOO.fromdense(a[0].astype("int8"))
+        numbers = (((1,), (0,)), ((), ()))
+        found = sparse.bcoo_dot_general(mixed, jnp.ones(4), dimension_numbers=numbers)
+        assert_array_equal(found, a[0] @ jnp.ones(4), strict=True)
         for n_batch, n_dense in LAYOUTS:
             x = sparse.BCOO.fromdense(a, n_batch=n_batch, n_dense=n_dense)
             assert_array_equal(x.astype("int32").todense(), a)
@@ -175,6 +179,21 @@ def test_no_function_needs_promotion_of_ranks_or_types():
         kernel = sparse.BCOO.fromdense(jnp.ones((1, 1, 2)), n_batch=2)
         found = sparse.bcoo_conv_general_dilated(line, kernel, window_strides=(1,), padding="VALID")
         assert_array_equal(found.todense()[0, 0], [1, 3, 5])
+
+
+def test_narrow_indices_stay_narrow():
+    eye = jnp.eye(3)
+    for kind in ("BCOO", "BCSR", "CSR", "CSC", "COO"):
+        for dtype in ("int16", "uint8"):
+            mats = [
+                jax.jit(lambda d, k=kind, t=dtype: getattr(m, k).fromdense(d, nse=4, index_dtype=t))
+                for m in (sparse, oracle)
+            ]
+            found, expected = (f(eye) for f in mats)
+            types = [[b.dtype for b in jax.tree.leaves(x)] for x in (found, expected)]
+            assert types[0] == types[1], (kind, dtype)
+            assert_array_equal(found.todense(), eye)
+            assert_array_equal(found @ jnp.ones(3), jnp.ones(3))
 
 
 def test_indices_that_batches_share_stay_shared():

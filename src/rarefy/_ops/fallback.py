@@ -103,12 +103,12 @@ def require_room_back(
     Raises:
       StorageFallbackError: they would take more than `config.storage_fallback_bytes`.
     """
-    wanted = tuple(
+    wanted: Signature = tuple(
         s if w == "default" and s in SPARSE else None for s, w in zip(signature, want, strict=True)
     )
     if not any(wanted):
         return
-    what, needed = _describe(op, wanted, list(values))
+    what, needed = _describe(op, wanted, values)
     if needed > config.storage_fallback_bytes:
         raise StorageFallbackError(
             f"the gradient of {what}, more than storage_fallback_bytes="
@@ -117,9 +117,11 @@ def require_room_back(
         )
 
 
-def _describe(op: Operator, signature: Signature, values: list[Value]) -> tuple[str, int]:
+def _describe(
+    op: Operator, signature: Signature, values: Sequence[Value | None]
+) -> tuple[str, int]:
     """What an operator makes dense, in words and in bytes."""
-    sparse = [v for v, s in zip(values, signature, strict=True) if s in ("csr", "row_sparse")]
+    sparse = [v for v, s in zip(values, signature, strict=True) if v is not None and s in SPARSE]
     needed = sum(map(nbytes_dense, sparse))
     shapes = ", ".join(str(v.shape) for v in sparse)
     return f"{describe(op, signature)} of shape {shapes} takes {needed / 1e6:.3g} MB dense", needed

@@ -81,4 +81,8 @@ def _dense_plan(op: Operator, signature: Signature, results: int) -> Plan:
 
 
 def describe(op: Operator, signature: Sequence[SType | None]) -> str:
-    return f"{op.name}({', '.join(s or 'none' for s in signature)})"
+    """An operator and the storage types of its arrays; of those left out at the end nothing is said."""
+    given = len(signature)
+    while given and signature[given - 1] is None:
+        given -= 1
+    return f"{op.name}({', '.join(s or 'none' for s in signature[:given])})"

@@ -22,6 +22,7 @@ from rarefy._ops.compiled import Static, pullback, split_params
 from rarefy._ops.fallback import require_room_back
 from rarefy._ops.gradient import add, as_stype, cotangent_like
 from rarefy._ops.infer import Plan
+from rarefy._ops.opdef import Signature
 from rarefy._ops.places import with_stored
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import SType, Value, stype_of, zeros_of
@@ -150,7 +151,7 @@ class Node:
         """Cotangents of the inputs from those of the outputs."""
         if self.values is None:
             raise self.gone()
-        want = tuple(slot and slot.wanted for slot in self.inputs)
+        want: Signature = tuple(slot and slot.wanted for slot in self.inputs)
         plan = self.plan
         program = pullback(plan.op, plan.rule, plan.signature, self.static, self.training, want)
         inputs, outputs = self.values

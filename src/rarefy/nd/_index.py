@@ -53,6 +53,14 @@ def read_key(key: Any, shape: Shape) -> Block | Elements:
     return _read_block(key, items, shape)
 
 
+def is_whole(key: Any, ndim: int) -> bool:
+    """Whether a key is `...` or full slices of some of the axes: it names all elements."""
+    items = key if isinstance(key, tuple) else (key,)
+    if key is Ellipsis or len(items) > ndim:
+        return key is Ellipsis
+    return all(isinstance(item, slice) and item == slice(None) for item in items)
+
+
 def leading_rows(key: Any, shape: Shape) -> tuple[int, Shape] | None:
     """What the two commonest keys name, read faster than `read_key` does.
 

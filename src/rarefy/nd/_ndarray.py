@@ -26,6 +26,7 @@ from rarefy.nd._index import (
     Elements,
     as_numpy_key,
     flat_start,
+    is_whole,
     leading_rows,
     read_block,
     read_key,
@@ -216,7 +217,9 @@ class NDArray(Fluent, Handle, stype="default"):
             raise TypeError(f"copyto does not support destination NDArray stype {want} from {have}")
         if self.shape != other.shape:
             raise MXNetError(f"copyto: shapes differ, {self.shape} and {other.shape}")
-        if have != "default" and want == "default":
+        if self._is_recorded() and other._path is None:
+            other._record_copy(self)
+        elif have != "default" and want == "default":
             with wide():
                 other._store(to_dense(self._value_for(other)).astype(other._cell.value.dtype))
         else:
@@ -490,7 +493,7 @@ class NDArray(Fluent, Handle, stype="default"):
         return invoke(OPERATORS["_index"], (self, *arrays), {"spec": elements.spec})
 
     def __setitem__(self, key, value) -> None:
-        if isinstance(key, slice) and key == slice(None):
+        if is_whole(key, len(self.shape)):
             self._assign(value)
             return
         rows = leading_rows(key, self.shape)
@@ -577,6 +580,10 @@ class NDArray(Fluent, Handle, stype="default"):
     def _assign(self, value) -> None:
         """Replaces all elements: what `x[:] = value` and `copyto` do."""
         mine = self._value
+        if isinstance(value, NDArray) and value._is_recorded() and self._path is None:
+            if value.stype == "default":
+                self._record_copy(value)
+                return
         if isinstance(value, NDArray) and value.stype == "default":
             given = value._value_for(self)
             if given.shape == mine.shape and given.dtype == mine.dtype:
@@ -586,6 +593,16 @@ class NDArray(Fluent, Handle, stype="default"):
                     value._cell.shared = True
                 return
         self._store(self._as_block(value, tuple(mine.shape)))
+
+    def _record_copy(self, value: "NDArray") -> None:
+        """Takes over the elements of an array that is being recorded, and records that."""
+        if value.stype != self.stype:
+            value = value.tostype(self.stype)
+        if value.shape != self.shape:
+            self._as_block(value, self.shape)  # refuses what does not broadcast
+            missing = len(value.shape) - len(self.shape)
+            value = value.reshape(value.shape[max(missing, 0) :]).broadcast_to(self.shape)
+        invoke(OPERATORS["_astype"], (value,), {"dtype": np.dtype(self.dtype).name}, self)
 
     # Python's protocols
 

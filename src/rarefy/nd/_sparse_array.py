@@ -136,6 +136,9 @@ class BaseSparseNDArray(NDArray):
                 raise TypeError(
                     f"copyto does not support destination NDArray stype {want} from {have}"
                 )
+            if value._is_recorded() and value.shape == self.shape:
+                self._record_copy(value)
+                return
             given: Any = value._value_for(self)
         elif isinstance(value, arithmetic.NUMBERS):
             given = self._filled(value)
@@ -266,13 +269,13 @@ class CSRNDArray(BaseSparseNDArray, stype="csr"):
                 raise IndexError(f"index {key} is out of bounds for axis 0 with size {rows}")
             begin = int(key) % rows
             return self._rows(begin, begin + 1)
-        if isinstance(key, list | np.ndarray | Handle):
+        if isinstance(key, list | np.ndarray | NDArray):
             return self._picked(key)
         raise ValueError(f"CSRNDArray does not support slicing with {key!r} of type {type(key)}")
 
     def _picked(self, key) -> "CSRNDArray":
         """The rows whose numbers are given, or where a mask of bool is true."""
-        ids = key.asnumpy() if isinstance(key, Handle) else np.asarray(key)
+        ids = key.asnumpy() if isinstance(key, NDArray) else np.asarray(key)
         rows = self.shape[0]
         if ids.ndim != 1:
             raise IndexError(f"rows of a csr array are picked by a vector; got shape {ids.shape}")

@@ -264,8 +264,15 @@ class BCSR(JAXSparse):
                 f"n_dense={n_dense} does not leave two sparse dimensions"
             )
         data, indices = _layout.fromdense("BCSR", mat, nse, index_dtype, n_batch, n_dense)
+        nse, dtype = indices.shape[-2], np.dtype(index_dtype)
+        if nse > np.iinfo(dtype).max:
+            raise ValueError(
+                f"BCSR.fromdense: {dtype} cannot count {nse} elements; pass a wider one"
+            )
         indices, indptr = _rows.compress(indices, shape=mat.shape)
-        return cls._trusted(data, indices, indptr, mat.shape, True, True)
+        dtype = jax.dtypes.canonicalize_dtype(dtype)
+        buffers = data, indices.astype(dtype), indptr.astype(dtype)
+        return cls._trusted(*buffers, mat.shape, True, True)
 
     @classmethod
     def from_scipy_sparse(

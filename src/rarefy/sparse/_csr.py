@@ -140,12 +140,12 @@ def csr_combine(a: BCSR, b: BCSR, fn) -> tuple[BCSR, int]:
     """
     _check_same_shape("csr_combine", a, b)
     a, b = _in_order(a), _in_order(b)
-    *buffers, facts = _rows.combine(a._bufs, b._bufs, fn, shape=a.shape)
+    data, columns, indptr, facts = _rows.combine(a._bufs, b._bufs, fn, shape=a.shape)
     count, zero = (int(f) for f in np.asarray(facts))
     if zero:
-        buffers = _rows.without_zeros(*buffers, n_columns=a.shape[1])
-        count = int(np.asarray(buffers[2])[-1])
-    return BCSR._trusted(*buffers, a.shape, True, True), count
+        data, columns, indptr = _rows.without_zeros(data, columns, indptr, n_columns=a.shape[1])
+        count = int(np.asarray(indptr)[-1])
+    return BCSR._trusted(data, columns, indptr, a.shape, True, True), count
 
 
 @partial(jax.jit, static_argnames=("shape", "nse", "drop_zeros"), inline=True)

@@ -18,6 +18,7 @@ from rarefy._primitives.take_rows import take_rows
 from rarefy.sparse._entries import cell_ids, coordinates, form_for, layout_of
 from rarefy.sparse._index import (
     as_kernel_index,
+    common_dtype,
     in_range,
     index_dtype_for,
     row_of_entry,
@@ -177,7 +178,7 @@ def coo_dot_general(data, indices, rhs, *, shape, dimension_numbers, sorted_by, 
 
 def _work_dtype(data, rhs, out_dtype):
     """The type in which products are summed: that of the result, unless it is narrower."""
-    dtype = jnp.result_type(data, rhs)
+    dtype = common_dtype(data, rhs)
     if out_dtype is not None and widens(dtype, out_dtype):
         return jax.dtypes.canonicalize_dtype(out_dtype)
     return dtype
@@ -351,7 +352,7 @@ def csr_t_dot(data, indices, indptr, rhs, *, shape):
 
 
 def _promote(data, rhs):
-    dtype = jnp.result_type(data, rhs)
+    dtype = common_dtype(data, rhs)
     return data.astype(dtype), rhs.astype(dtype)
 
 

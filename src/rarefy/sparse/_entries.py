@@ -146,7 +146,7 @@ def fromdense(mat, *, nse, n_batch, n_dense, index_dtype):
         return jnp.zeros((*batch, nse, *dense), mat.dtype), indices
     if not batch and len(sparse) == 2 and not dense:
         data, columns, indptr = _rows.fromdense(mat, nse=nse, index_dtype=index_dtype)
-        return data, csr_to_coo(columns, indptr, n_cols=sparse[1])
+        return data, csr_to_coo(columns, indptr, n_cols=sparse[1]).astype(index_dtype)
     rank = jnp.cumsum(_occupied(mat, n_batch, n_dense), axis=1, dtype=jnp.int32)
     wanted = lax.iota(jnp.int32, nse) + 1
     cell = jax.vmap(lambda r: jnp.searchsorted(r, wanted, side="left"))(rank)

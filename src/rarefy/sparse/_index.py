@@ -20,6 +20,15 @@ def has_int64() -> bool:
     return jax.dtypes.canonicalize_dtype(np.int64) == np.int64
 
 
+def common_dtype(*arrays: Any) -> np.dtype:
+    """The type that holds the values of all, also where implicit promotion is switched off.
+
+    `jax.lax.dot_general` takes operands of two types whatever `jax_numpy_dtype_promotion` says.
+    """
+    with jax.numpy_dtype_promotion("standard"):
+        return jnp.result_type(*arrays)
+
+
 def widens(dtype: Any, wanted: Any) -> bool:
     """Whether every value of `dtype` has its like in `wanted`, whatever promotion is allowed."""
     with jax.numpy_dtype_promotion("standard"):

@@ -3,6 +3,7 @@
 from functools import partial
 
 import jax
+import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
@@ -11,7 +12,7 @@ from rarefy._primitives.csr_merge import csr_merge
 from rarefy._primitives.csr_to_coo import csr_to_coo
 from rarefy._primitives.csr_transpose import csr_transpose
 from rarefy._primitives.dense_places import dense_places
-from rarefy.sparse._index import as_kernel_index, row_starts
+from rarefy.sparse._index import as_kernel_index, index_dtype_for, row_starts
 
 Shape = tuple[int, ...]
 
@@ -155,10 +156,13 @@ def fromdense(mat, *, nse, index_dtype):
     """Takes the non-zero cells of a matrix in order, the first `nse`.
 
     Returns:
-      data, indices and indptr, sorted, unique, padding last.
+      data, indices and indptr, sorted, unique, padding last; a narrow `index_dtype` is widened to
+      one that kernels take.
 
     Cost: O(m * n).
     """
+    if index_dtype not in (np.int32, np.int64):
+        index_dtype = index_dtype_for(mat.shape[1], nse)
     # Places have no derivative; `dense_places` has no rule for one.
     found = dense_places(lax.stop_gradient(mat), nse=nse, index_dtype=index_dtype)
     cells = csr_to_coo(found.indices, found.indptr, n_cols=mat.shape[1])

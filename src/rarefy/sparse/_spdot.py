@@ -23,6 +23,7 @@ from rarefy.sparse._index import (
     as_kernel_index,
     cell_coordinates,
     cell_numbers,
+    common_dtype,
     in_range,
     index_dtype_for,
     row_of_entry,
@@ -206,7 +207,7 @@ def spdot(
 
     Cost: O(pairs of entries that meet + nse) for each batch, besides sorting both sides.
     """
-    dtype = jnp.result_type(lhs_data, rhs_data) if out_dtype is None else np.dtype(out_dtype)
+    dtype = common_dtype(lhs_data, rhs_data) if out_dtype is None else np.dtype(out_dtype)
     if _is_of_matrices(product, lhs_indices, rhs_indices):
         (a_order, *a), (b_order, *b) = _csr_sides(product, lhs_indices, rhs_indices, in_order)
         values = (
@@ -278,7 +279,7 @@ def csr_count(a_indices, a_indptr, b_indices, b_indptr, *, n_cols):
 @partial(jax.jit, static_argnames=("n_cols", "nse", "out_dtype"), inline=True)
 def csr_spdot(a, b, a_indices, a_indptr, b_indices, b_indptr, *, n_cols, nse, out_dtype=None):
     """The product of two csr matrices, of `nse` slots: data, indices and indptr, as `spdot`."""
-    dtype = jnp.result_type(a, b) if out_dtype is None else np.dtype(out_dtype)
+    dtype = common_dtype(a, b) if out_dtype is None else np.dtype(out_dtype)
     places = as_kernel_index(a_indices, a_indptr, b_indices, b_indptr)
     values = a.astype(dtype), b.astype(dtype)
     return matrix_product(*values, *places, n_cols=n_cols, nse=nse, csr=True)

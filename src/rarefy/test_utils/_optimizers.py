@@ -19,39 +19,41 @@ def compare_optimizer(
     """Asserts that two optimizers make the same step from the same weights and gradients.
 
     Args:
-      opt1, opt2: the optimizers.
-      shape: the shape of the weight, or a list of `ntensors` of them.
+      opt1: the reference. Its arrays are dense, so that it may be written row by row, and it updates
+        one parameter a call.
+      opt2: the optimizer to test, with arrays of the storage types asked for.
+      shape: the shape of the weight, or a list of `ntensors` of them: then `opt2` updates all of them
+        in one call.
       dtype: the dtype of weights and gradients.
       w_stype: the storage type of the weights; a row_sparse one holds all its rows.
       g_stype: that of the gradients; half the places of a sparse one are stored.
       rtol, atol: tolerances.
       compare_states: whether the states are compared too.
-      ntensors: how many parameters are updated, all in one call if there are several.
+      ntensors: how many parameters there are.
 
     Raises:
       AssertionError: weights or states differ.
     """
-    shapes = list(shape) if isinstance(shape, list) else [shape] * ntensors
-    kinds = list(dtype) if isinstance(dtype, list) else [dtype] * len(shapes)
-    weights = [
-        rand_ndarray(s, w_stype, None if w_stype == "default" else 1, d)
-        for s, d in zip(shapes, kinds, strict=True)
-    ]
-    grads = [
-        rand_ndarray(s, g_stype, None if g_stype == "default" else 0.5, d)
-        for s, d in zip(shapes, kinds, strict=True)
-    ]
-    results = []
-    for optimizer in (opt1, opt2):
-        mine, theirs = [w.copy() for w in weights], [g.copy() for g in grads]
-        states = [optimizer.create_state_multi_precision(i, w) for i, w in enumerate(mine)]
-        if len(mine) == 1:
-            optimizer.update_multi_precision(0, mine[0], theirs[0], states[0])
-        else:
-            optimizer.update_multi_precision(list(range(len(mine))), mine, theirs, states)
-        results.append((mine, states))
-    (weights1, states1), (weights2, states2) = results
-    if compare_states:
-        compare_ndarray_tuple(tuple(states1), tuple(states2), rtol=rtol, atol=atol)
-    for one, other in zip(weights1, weights2, strict=True):
-        assert_almost_equal(one, other, rtol=rtol, atol=atol)
+    several = isinstance(shape, list)
+    shapes = list(shape) if several else [shape] * ntensors
+    weights = [rand_ndarray(s, w_stype, _density(w_stype, 1), dtype) for s in shapes]
+    grads = [rand_ndarray(s, g_stype, _density(g_stype, 0.5), dtype) for s in shapes]
+    expected = []
+    for i, (weight, grad) in enumerate(zip(weights, grads, strict=True)):
+        weight, grad = (a.tostype("default").copy() for a in (weight, grad))
+        state = opt1.create_state_multi_precision(i, weight)
+        opt1.update_multi_precision(i, weight, grad, state)
+        expected.append((weight, state))
+    states = [opt2.create_state_multi_precision(i, w) for i, w in enumerate(weights)]
+    if several:
+        opt2.update_multi_precision(list(range(len(weights))), weights, grads, states)
+    else:
+        opt2.update_multi_precision(0, weights[0], grads[0], states[0])
+    for (want, before), weight, state in zip(expected, weights, states, strict=True):
+        if compare_states:
+            compare_ndarray_tuple(before, state, rtol=rtol, atol=atol)
+        assert_almost_equal(want, weight, rtol=rtol, atol=atol)
+
+
+def _density(stype: str, stored: float) -> float | None:
+    return None if stype == "default" else stored

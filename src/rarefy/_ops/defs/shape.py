@@ -14,7 +14,7 @@ from rarefy._ops.defs._sparse import csr_columns
 from rarefy._ops.gradient import cotangent_like, pull_back
 from rarefy._ops.opdef import operator
 from rarefy._ops.places import is_real, rows_at, rows_of, with_stored
-from rarefy._ops.storage import fit, is_on_host, is_traced, to_dense
+from rarefy._ops.storage import SType, fit, is_on_host, is_traced, to_dense
 from rarefy.sparse import BCOO, BCSR
 from rarefy.sparse._capacity import capacity
 from rarefy.sparse._csr import (
@@ -638,7 +638,7 @@ def _(want, inputs, output, cotangent, *, begin, end, step):
     return pull_back(block, inputs, (cotangent_like(cotangent, output),), want)
 
 
-def _only_rows(begin, end, step) -> str | None:
+def _only_rows(begin, end, step) -> SType | None:
     steps = all(s in (None, 1) for s in step)
     return "row_sparse" if len(begin) == 1 and steps else None
 
