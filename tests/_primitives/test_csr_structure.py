@@ -188,3 +188,33 @@ def test_operands_that_do_not_fit_are_refused(rng):
         csr_to_coo(*a, n_cols=2**31)
     with pytest.raises(ValueError, match=r"must be \(m, n\)"):
         dense_places(x, nse=3)
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_merge_in_parts_is_a_merge_in_one(rng, both):
+    """Enough entries that the rows are cut among threads, of very different lengths."""
+    m, n = 300, 4000
+    parts = []
+    for _ in range(2):
+        lengths = np.where(rng.random(m) < 0.3, 0, rng.integers(0, 900, m))
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+        rows = [np.sort(rng.choice(n, k, replace=False)) for k in lengths]
+        columns = np.concatenate([*rows, np.full(50, n)]).astype(np.int32)
+        parts.append((columns, indptr))
+    (a, a_ptr), (b, b_ptr) = parts
+    room = min(len(a), len(b)) if both else len(a) + len(b)
+    dense = [scipy.sparse.csr_matrix((np.ones(p[-1]), c[: p[-1]], p), (m, n)) for c, p in parts]
+    wanted = dense[0].multiply(dense[1]) if both else dense[0] + dense[1]
+    wanted = scipy.sparse.csr_matrix(wanted)
+    wanted.sort_indices()
+    for nse in (room, wanted.nnz):  # with the second there is no room for parts of their own
+        found = csr_merge(a, a_ptr, b, b_ptr, n_cols=n, nse=nse, both=both, form="kernel")
+        assert int(found.count) == wanted.nnz
+        assert_array_equal(found.indptr, wanted.indptr)
+        assert_array_equal(found.indices[: wanted.nnz], wanted.indices)
+        assert (np.asarray(found.indices[wanted.nnz :]) == n).all()
+        for entries, columns in ((found.from_a, a), (found.from_b, b)):
+            entries = np.asarray(entries[: wanted.nnz])
+            there = entries < len(columns)
+            assert_array_equal(columns[entries[there]], wanted.indices[there])
+            assert there.all() or not both

@@ -336,3 +336,45 @@ def test_a_second_batch_compiles_nothing_new():
     finally:
         jax.monitoring.unregister_event_duration_listener(heard)
     assert not compiled
+
+
+@pytest.mark.parametrize("stype", ["default", "csr", "row_sparse"])
+def test_setting_all_elements_is_recorded(stype):
+    x = nd.array([[0, 1, 2], [0, 0, 0]]).tostype(stype)
+    x.attach_grad()
+    y = nd.zeros((2, 3), stype=stype)
+    ways = [lambda: x.copyto(y)]
+    if stype == "default":
+        ways += [lambda: y.__setitem__(key, x) for key in (..., (slice(None), slice(None)))]
+    ways.append(lambda: y.__setitem__(slice(None), x))
+    for way in ways:  # a backward pass frees y, so that it can be set again
+        with autograd.record():
+            way()
+            z = nd.square(y)
+        z.backward()
+        assert x.grad.asnumpy().tolist() == [[0, 2, 4], [0, 0, 0]]
+    with autograd.record(), pytest.raises(mx.MXNetError, match="in place"):
+        way()
+        way()
+
+
+def test_setting_all_elements_from_a_row_is_recorded():
+    x = nd.array([[1, 2, 3]])
+    x.attach_grad()
+    y = nd.zeros((2, 3), dtype="float64")
+    with autograd.record():
+        y[:] = x
+        z = (y * nd.array([[1, 2, 3], [4, 5, 6]], dtype="float64")).sum()
+    z.backward()
+    assert x.grad.asnumpy().tolist() == [[5, 7, 9]]
+
+
+@pytest.mark.parametrize("stored", [[], [1]])
+def test_the_gradient_of_retain_is_in_the_named_rows(stored):
+    x = nd.sparse.row_sparse_array((np.ones((len(stored), 2)), stored), shape=(4, 2))
+    x.attach_grad()
+    with autograd.record():
+        kept = nd.sparse.retain(x, nd.array([3, 1]))
+    kept.backward(nd.arange(8).reshape((4, 2)))
+    assert x.grad.indices.asnumpy().tolist() == [1, 3]
+    assert x.grad.data.asnumpy().tolist() == [[2, 3], [6, 7]]

@@ -168,3 +168,24 @@ def test_uniform_stays_below_its_end():
     values = nd.random.uniform(shape=(20_000,), dtype="float16").asnumpy()
     assert values.min() >= 0
     assert values.max() < 1
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"),
+    [
+        ("uniform", (2, 1)),
+        ("normal", (0, -1)),
+        ("gamma", (-1, 1)),
+        ("gamma", (1, 0)),
+        ("exponential", (0,)),
+        ("poisson", (-1,)),
+        ("negative_binomial", (-3, 0.5)),
+        ("negative_binomial", (3, 1.5)),
+        ("generalized_negative_binomial", (-1, 0.3)),
+        ("generalized_negative_binomial", (1, -0.3)),
+        ("randint", (5, 2)),
+    ],
+)
+def test_numbers_that_no_distribution_has(name, numbers):
+    with pytest.raises(rarefy.MXNetError, match="must"):
+        getattr(nd.random, name)(*numbers, shape=(2,))

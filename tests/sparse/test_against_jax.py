@@ -182,17 +182,16 @@ def test_no_function_needs_promotion_of_ranks_or_types():
 
 
 def test_narrow_indices_stay_narrow():
-    eye = jnp.eye(3)
+    def made(module, kind, dtype):
+        make = getattr(module, kind).fromdense
+        return jax.jit(lambda d: make(d, nse=4, index_dtype=dtype))(jnp.eye(3))
+
     for kind in ("BCOO", "BCSR", "CSR", "CSC", "COO"):
         for dtype in ("int16", "uint8"):
-            mats = [
-                jax.jit(lambda d, k=kind, t=dtype: getattr(m, k).fromdense(d, nse=4, index_dtype=t))
-                for m in (sparse, oracle)
-            ]
-            found, expected = (f(eye) for f in mats)
+            found, expected = made(sparse, kind, dtype), made(oracle, kind, dtype)
             types = [[b.dtype for b in jax.tree.leaves(x)] for x in (found, expected)]
             assert types[0] == types[1], (kind, dtype)
-            assert_array_equal(found.todense(), eye)
+            assert_array_equal(found.todense(), jnp.eye(3))
             assert_array_equal(found @ jnp.ones(3), jnp.ones(3))
 
 

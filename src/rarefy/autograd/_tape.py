@@ -95,9 +95,11 @@ class Slot:
       wanted: the storage type that the cotangent of this value should have: that of the gradient of a
         variable, else that of the value; but 'default' for a sparse value made of one whose cotangent
         is dense, as that has to know what the cotangent is in places that are not stored.
+      released: whether a backward pass has let the values of its node go: then nothing needs the
+        array to stay as it is.
     """
 
-    __slots__ = ("index", "leaf", "node", "wanted")
+    __slots__ = ("index", "leaf", "node", "released", "wanted")
 
     def __init__(
         self,
@@ -111,6 +113,7 @@ class Slot:
         self.leaf = leaf
         self.node = node
         self.index = index
+        self.released = False
 
 
 class Node:
@@ -277,6 +280,8 @@ def propagate(
     if not retain_graph:
         for node in nodes:
             node.release()
+            for slot in node.outputs:
+                slot.released = True
     return {slot: cotangent for slot, cotangent in pending.items() if slot.leaf is not None}
 
 

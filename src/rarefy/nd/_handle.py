@@ -88,7 +88,7 @@ class Handle:
         """
         if self._slot is None:
             return
-        if autograd.is_recording():
+        if autograd.is_recording() and not self._slot.released:
             raise MXNetError(
                 "an array that takes part in autograd.record() cannot be changed in place (+=, "
                 "x[:] = ..., out=); assign the result to a new name"

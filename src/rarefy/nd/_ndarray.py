@@ -580,11 +580,10 @@ class NDArray(Fluent, Handle, stype="default"):
     def _assign(self, value) -> None:
         """Replaces all elements: what `x[:] = value` and `copyto` do."""
         mine = self._value
-        if isinstance(value, NDArray) and value._is_recorded() and self._path is None:
-            if value.stype == "default":
+        if isinstance(value, NDArray) and value.stype == "default":
+            if value._is_recorded() and self._path is None:
                 self._record_copy(value)
                 return
-        if isinstance(value, NDArray) and value.stype == "default":
             given = value._value_for(self)
             if given.shape == mine.shape and given.dtype == mine.dtype:
                 whole = value._path is None

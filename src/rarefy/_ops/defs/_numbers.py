@@ -1,10 +1,29 @@
 """Number types in operators: MXNet's arithmetic keeps the type of its arrays."""
 
+import operator
 from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
 from jax import lax
+
+from rarefy._ops.storage import is_traced
+
+
+def require_numbers(**limits: tuple[str, float]) -> Callable[..., None]:
+    """Makes the check of an operator that takes numbers: `alpha=(">", 0)`, for example.
+
+    The check raises ValueError where a number that is known is outside its limit, or is NaN.
+    """
+    holds = {">": operator.gt, ">=": operator.ge, "<=": operator.le}
+
+    def check(values, params) -> None:
+        for name, (relation, limit) in limits.items():
+            number = params[name]
+            if not is_traced(number) and not holds[relation](number, limit):
+                raise ValueError(f"{name} must be {relation} {limit}, got {number}")
+
+    return check
 
 
 def require_same_dtype(*arrays) -> None:

@@ -3,7 +3,9 @@
 import jax
 import jax.numpy as jnp
 
+from rarefy._ops.defs._numbers import require_numbers
 from rarefy._ops.opdef import Scalar, operator
+from rarefy._ops.storage import is_traced
 from rarefy._primitives import random_normal as draw_normal
 from rarefy._primitives import random_uniform as draw_uniform
 
@@ -15,8 +17,18 @@ def _draw_dtype(dtype: str):
     return jnp.promote_types(jnp.dtype(dtype), jnp.float32)
 
 
+def _check_interval(values, params) -> None:
+    low, high = params["low"], params["high"]
+    if not (is_traced(low) or is_traced(high) or low <= high):
+        raise ValueError(f"low must not exceed high, got {low} and {high}")
+
+
 @operator(
-    "_random_uniform", aliases=("random_uniform", "uniform"), needs_key=True, differentiable=False
+    "_random_uniform",
+    aliases=("random_uniform", "uniform"),
+    needs_key=True,
+    differentiable=False,
+    check=_check_interval,
 )
 def random_uniform(
     *, low: Scalar = 0.0, high: Scalar = 1.0, shape: Shape = (1,), dtype: str = "float32", key=None
@@ -35,7 +47,11 @@ def random_uniform(
 
 
 @operator(
-    "_random_normal", aliases=("random_normal", "normal"), needs_key=True, differentiable=False
+    "_random_normal",
+    aliases=("random_normal", "normal"),
+    needs_key=True,
+    differentiable=False,
+    check=require_numbers(scale=(">=", 0)),
 )
 def random_normal(
     *, loc: Scalar = 0.0, scale: Scalar = 1.0, shape: Shape = (1,), dtype: str = "float32", key=None
@@ -56,7 +72,13 @@ def random_normal(
     return (mean + spread * draw_normal(key, shape=shape, dtype=wide)).astype(dtype)
 
 
-@operator("_random_randint", aliases=("random_randint",), needs_key=True, differentiable=False)
+@operator(
+    "_random_randint",
+    aliases=("random_randint",),
+    needs_key=True,
+    differentiable=False,
+    check=_check_interval,
+)
 def random_randint(*, low: int, high: int, shape: Shape = (1,), dtype: str = "int32", key=None):
     """Draws integers from `[low, high)`, each equally likely.
 
@@ -72,7 +94,11 @@ def random_randint(*, low: int, high: int, shape: Shape = (1,), dtype: str = "in
 
 
 @operator(
-    "_random_exponential", aliases=("random_exponential",), needs_key=True, differentiable=False
+    "_random_exponential",
+    aliases=("random_exponential",),
+    needs_key=True,
+    differentiable=False,
+    check=require_numbers(lam=(">", 0)),
 )
 def random_exponential(*, lam: Scalar = 1.0, shape: Shape = (1,), dtype: str = "float32", key=None):
     """Draws from the exponential distribution of rate `lam`.
@@ -90,7 +116,13 @@ def random_exponential(*, lam: Scalar = 1.0, shape: Shape = (1,), dtype: str = "
     return (jax.random.exponential(_key(key), shape, wide) / rate).astype(dtype)
 
 
-@operator("_random_gamma", aliases=("random_gamma",), needs_key=True, differentiable=False)
+@operator(
+    "_random_gamma",
+    aliases=("random_gamma",),
+    needs_key=True,
+    differentiable=False,
+    check=require_numbers(alpha=(">", 0), beta=(">", 0)),
+)
 def random_gamma(
     *,
     alpha: Scalar = 1.0,
@@ -115,7 +147,13 @@ def random_gamma(
     return (factor * jax.random.gamma(_key(key), form, shape, wide)).astype(dtype)
 
 
-@operator("_random_poisson", aliases=("random_poisson",), needs_key=True, differentiable=False)
+@operator(
+    "_random_poisson",
+    aliases=("random_poisson",),
+    needs_key=True,
+    differentiable=False,
+    check=require_numbers(lam=(">=", 0)),
+)
 def random_poisson(*, lam: Scalar = 1.0, shape: Shape = (1,), dtype: str = "float32", key=None):
     """Draws from the Poisson distribution of mean `lam`.
 

@@ -6,7 +6,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from rarefy._ops.defs._numbers import is_floating, require_same_dtype, require_same_shape
+from rarefy._ops.defs._numbers import (
+    is_floating,
+    require_numbers,
+    require_same_dtype,
+    require_same_shape,
+)
 from rarefy._ops.defs._signature import described
 from rarefy._ops.opdef import Scalar, operator
 from rarefy._primitives import random_normal as draw_normal
@@ -57,6 +62,11 @@ def _generalized_negative_binomial(key, shape, mu, alpha):
     safe = jnp.where(alpha == 0, jnp.ones_like(alpha), alpha)
     mean = jnp.where(alpha == 0, mu, _gamma(first, shape, 1 / safe, mu * safe))
     return _poisson(second, shape, mean)
+
+
+def _check_trials(values, params) -> None:
+    require_numbers(k=(">=", 0), p=(">=", 0))(values, params)
+    require_numbers(p=("<=", 1))(values, params)
 
 
 def _sampler(name: str, draw: Callable, *parameters: str) -> None:
@@ -114,7 +124,7 @@ def _like(name: str, draw: Callable, **defaults: float) -> None:
     operator(f"_random_{name}_like", **options)(fn)
 
 
-def _numbers(name: str, draw: Callable, **defaults: float) -> None:
+def _numbers(name: str, draw: Callable, check: Callable, **defaults: float) -> None:
     """Registers an operator that draws from one distribution."""
 
     def meaning(*, shape, dtype, key=None, **given):
@@ -134,7 +144,7 @@ def _numbers(name: str, draw: Callable, **defaults: float) -> None:
     parameters: Any = {p: (Scalar, default) for p, default in defaults.items()}
     parameters |= {"shape": (Shape, (1,)), "dtype": (str, "float32")}
     fn = described(meaning, doc, (), **parameters)
-    options: dict[str, Any] = {"needs_key": True, "differentiable": False}
+    options: dict[str, Any] = {"needs_key": True, "differentiable": False, "check": check}
     operator(f"_random_{name}", aliases=(f"random_{name}",), **options)(fn)
 
 
@@ -154,5 +164,11 @@ _like("poisson", _poisson, lam=1.0)
 _like("negative_binomial", _negative_binomial, k=1.0, p=1.0)
 _like("generalized_negative_binomial", _generalized_negative_binomial, mu=1.0, alpha=1.0)
 
-_numbers("negative_binomial", _negative_binomial, k=1.0, p=1.0)
-_numbers("generalized_negative_binomial", _generalized_negative_binomial, mu=1.0, alpha=1.0)
+_numbers("negative_binomial", _negative_binomial, _check_trials, k=1.0, p=1.0)
+_numbers(
+    "generalized_negative_binomial",
+    _generalized_negative_binomial,
+    require_numbers(mu=(">=", 0), alpha=(">=", 0)),
+    mu=1.0,
+    alpha=1.0,
+)
