@@ -177,7 +177,7 @@ def test_uniform_stays_below_its_end():
         ("normal", (0, -1)),
         ("gamma", (-1, 1)),
         ("gamma", (1, 0)),
-        ("exponential", (0,)),
+        ("exponential", (-1,)),
         ("poisson", (-1,)),
         ("negative_binomial", (-3, 0.5)),
         ("negative_binomial", (3, 1.5)),

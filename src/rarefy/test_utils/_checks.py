@@ -38,7 +38,7 @@ def check_symbolic_forward(
     aux_states=None,
     ctx: Context | None = None,
     equal_nan=False,
-    dtype=np.float32,
+    dtype: Any = np.float32,
 ) -> list[NDArray]:
     """Asserts that a symbol has the values expected.
 
@@ -84,7 +84,7 @@ def check_symbolic_backward(
     ctx: Context | None = None,
     grad_stypes=None,
     equal_nan=False,
-    dtype=np.float32,
+    dtype: Any = np.float32,
 ) -> dict[str, NDArray]:
     """Asserts that a symbol has the gradients expected.
 
@@ -215,7 +215,7 @@ def check_numeric_gradient(
     use_forward_train=True,
     ctx: Context | None = None,
     grad_stype_dict=None,
-    dtype=np.float32,
+    dtype: Any = np.float32,
 ) -> None:
     """Asserts that gradients agree with central differences.
 

@@ -105,12 +105,16 @@ def sparse_retain(data, indices):
     )
 
 
+def _stores_nothing(value) -> bool:
+    return value.nse == 0 or bool(np.asarray(value.indices)[0, 0] >= value.shape[0])
+
+
 @sparse_retain.rule("row_sparse", "default", out="row_sparse", eager=True)
 def _(data, indices):
     n = data.shape[0]
     if is_traced(data) or is_traced(indices):
         return retain(data, padded_ids(as_ids(indices, n).reshape(-1), n))
-    if data.nse == 0 or np.asarray(data.indices)[0, 0] >= n:
+    if _stores_nothing(data):
         return empty_row_sparse(data.shape, data.dtype)
     ids = np.asarray(indices).reshape(-1)
     if not (ids[1:] > ids[:-1]).all():
@@ -124,7 +128,7 @@ def _(want, inputs, output, cotangent):
     if want[0] is None:
         return None, None
     named, (data, ids) = output, inputs
-    if output.nse == 0:  # the result of an array that stores nothing does not name them
+    if not is_traced(output) and _stores_nothing(output):  # then it does not name them
         n = data.shape[0]
         named = retain(data, padded_ids(as_ids(ids, n).reshape(-1), n))
     return with_data(named, rows_at(cotangent, rows_of(named))), None
