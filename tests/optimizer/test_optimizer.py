@@ -281,6 +281,21 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(name, rng):
     assert second.optimizer.num_update == 3
 
 
+def test_a_dumped_optimizer_brings_its_settings():
+    saved = optimizer.SGD(momentum=0.9, wd=0.1, learning_rate=0.2, clip_gradient=3.0)
+    saved.set_lr_mult({0: 2.0, "bias": 0.0})
+    data = get_updater(saved).get_states(dump_optimizer=True)
+    updater = get_updater(optimizer.SGD(momentum=0.5))
+    updater.set_states(data)
+    found = updater.optimizer
+    assert (found.momentum, found.wd, found.lr, found.clip_gradient) == (0.9, 0.1, 0.2, 3.0)
+    assert found.lr_mult == {0: 2.0, "bias": 0.0}
+    # One step from zero momentum: w - lr_mult * lr * (1 + wd * w), 2 - 0.4 * 1.2.
+    weight = nd.array([2.0])
+    updater(0, nd.array([1.0]), weight)
+    np.testing.assert_allclose(weight.asnumpy(), [1.52], rtol=1e-6)
+
+
 def test_states_of_every_kind_survive():
     updater = get_updater(Adam())
     sparse = gradient([(1, [1.0, 2.0]), (3, [3.0, 4.0])], (5, 2))

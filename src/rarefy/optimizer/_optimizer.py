@@ -405,6 +405,28 @@ class Optimizer:
         self._index_update_count = dict(saved["update_counts"])
         self._all_index_update_counts = {0: self._index_update_count}
 
+    def settings(self) -> dict[str, Any]:
+        """The numbers and switches that it was made with, and the multipliers, as data that JSON can
+        hold. Counts and learning rate are in `state_dict`."""
+        plain = {
+            name: value
+            for name, value in vars(self).items()
+            if isinstance(value, bool | int | float | str | None)
+            and not name.startswith("_")
+            and name not in ("lr", "begin_num_update", "num_update", "lr_scheduler")
+        }
+        pairs = {name: list(getattr(self, name).items()) for name in ("lr_mult", "wd_mult")}
+        return {"plain": plain, **pairs}
+
+    def load_settings(self, saved: Mapping[str, Any]) -> None:
+        """Takes over what `settings` returned, as far as this optimizer has such settings."""
+        own = vars(self)
+        own.update({k: v for k, v in saved.get("plain", {}).items() if k in own})
+        for name in ("lr_mult", "wd_mult"):
+            if name in saved:
+                setattr(self, name, dict(saved[name]))
+        self._fused = {}
+
     def __getstate__(self) -> dict[str, Any]:
         kept = {k: v for k, v in self.__dict__.items() if k not in ("param_dict", "_fused")}
         return kept

@@ -70,9 +70,12 @@ class Updater:
         """The states as bytes, for `set_states`: arrays in safetensors form, nothing that runs.
 
         Args:
-          dump_optimizer: whether the optimizer's counts and learning rate go with them.
+          dump_optimizer: whether the optimizer goes with them: its counts, its learning rate and
+            the other numbers it was made with. A schedule does not.
         """
-        own = self.optimizer.state_dict() if dump_optimizer else None
+        own = None
+        if dump_optimizer:
+            own = {**self.optimizer.state_dict(), "settings": self.optimizer.settings()}
         return dump_states(self.states, own)
 
     def set_states(self, states: bytes) -> None:
@@ -88,6 +91,7 @@ class Updater:
         self.states_synced = dict.fromkeys(self.states, False)
         if own is not None:
             self.optimizer.load_state_dict(own)
+            self.optimizer.load_settings(own.get("settings", {}))
 
 
 def get_updater(optimizer: Optimizer) -> Updater:
