@@ -90,7 +90,7 @@ def _slots(dense: jax.Array) -> int:
 
 def is_traced(value: Value) -> bool:
     """Whether the numbers of a value are not known yet."""
-    return isinstance(getattr(value, "data", value), Tracer)
+    return isinstance(getattr(value, "data", value), Tracer | jax.ShapeDtypeStruct)
 
 
 def is_on_host(value: Value) -> bool:

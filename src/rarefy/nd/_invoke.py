@@ -8,7 +8,7 @@ import numpy as np
 from rarefy import autograd
 from rarefy._cell import Cell
 from rarefy._key import next_key
-from rarefy._ops import fallback
+from rarefy._ops import deferred, fallback
 from rarefy._ops.chosen import log_storage
 from rarefy._ops.compiled import run, split_params
 from rarefy._ops.infer import Plan, infer
@@ -63,7 +63,7 @@ def invoke(
             values = _densified(plan, signature, params, given)
         try:
             if op.check is not None:
-                op.check(values, params)
+                deferred.check(op, values, params)
             donate = _donated(op, params, arrays, values, out) if op.updates else ()
             results = run(plan, values, params, key=key, training=training, donate=donate)
         except (TypeError, ValueError) as error:

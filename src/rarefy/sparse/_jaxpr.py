@@ -42,3 +42,29 @@ def scan_sizes(params: dict[str, Any]) -> tuple[int, int]:
     # Later versions of JAX have a tree of the three kinds of inputs.
     consts, carry, _ = params["ft_in"].unpack()
     return len(consts), len(carry)
+
+
+def reads(jaxpr: Any, wanted: Sequence[bool] | None = None) -> list[bool]:
+    """Which of a jaxpr's arguments its results depend on; seen into the bodies of nested `jit`.
+
+    Args:
+      jaxpr: without effects.
+      wanted: which of its results count; all by default.
+    """
+    wanted = wanted or [True] * len(jaxpr.outvars)
+    results = [v for v, w in zip(jaxpr.outvars, wanted, strict=True) if w]
+    needed = {v for v in results if not isinstance(v, Literal)}
+    for eqn in reversed(jaxpr.eqns):
+        used = [v in needed for v in eqn.outvars]
+        if not any(used) and not eqn.effects:
+            continue
+        body = eqn.params.get("jaxpr") if eqn.primitive.name in ("jit", "pjit") else None
+        body = None if body is None else closed(body)[0]
+        if body is not None and len(body.invars) == len(eqn.invars) and not eqn.effects:
+            read = reads(body, used)
+        else:
+            read = [True] * len(eqn.invars)
+        needed.update(
+            v for v, r in zip(eqn.invars, read, strict=True) if r and not isinstance(v, Literal)
+        )
+    return [v in needed for v in jaxpr.invars]

@@ -1,0 +1,226 @@
+"""A function compiled as one program against the same function run operator by operator."""
+
+import gc
+import weakref
+
+import jax
+import numpy as np
+import pytest
+
+import rarefy as mx
+from rarefy import autograd, nd
+from rarefy.nd._cached_op import CachedOp
+
+RNG = np.random.default_rng(3)
+
+
+def variable(shape, stype=None):
+    array = nd.array(RNG.normal(size=shape))
+    array.attach_grad(stype=stype)
+    return array
+
+
+def rows(shape=(4, 6), density=0.4):
+    dense = RNG.normal(size=shape) * (RNG.random(shape) < density)
+    return nd.array(dense).tostype("csr")
+
+
+def gradients(call, args, variables):
+    for v in variables:
+        v.grad[:] = 0
+    with autograd.record():
+        out = call(*args)
+        total = sum((o * o).sum() for o in (out if isinstance(out, tuple) else (out,)))
+    total.backward()
+    outs = [o.asnumpy() for o in (out if isinstance(out, tuple) else (out,))]
+    return outs, [(v.grad.stype, v.grad.asnumpy()) for v in variables]
+
+
+class Net:
+    """The functions that are compared, with the arrays they close over."""
+
+    def __init__(self):
+        self.w, self.v = variable((6, 3), "row_sparse"), variable((3, 3))
+        self.b, self.table = variable((3,)), variable((5, 3), "row_sparse")
+        self.mean, self.var = nd.zeros((3,)), nd.ones((3,))
+        self.held = (self.w, self.v, self.b, self.table, self.mean, self.var)
+        self.variables = self.held[:4]
+
+    def layers(self, x):
+        return nd.tanh(nd.dot(nd.relu(nd.dot(x, self.w) + self.b), self.v))
+
+    def shared(self, x):
+        y = nd.dot(x, self.w)
+        return y + self.b, nd.dot(y, self.v) * self.b, x
+
+    def embedded(self, ids):
+        rows = nd.Embedding(ids, self.table, input_dim=5, output_dim=3, sparse_grad=True)
+        return rows.sum(axis=1) + self.b
+
+    def normalized(self, x):
+        y = nd.dot(x, self.v)
+        return nd.BatchNorm(y, self.b, self.b, self.mean, self.var, fix_gamma=False)
+
+    def dropped(self, x):
+        return nd.Dropout(nd.dot(x, self.v), p=0.5) + nd.Dropout(x, p=0.3)
+
+    def written(self, x):
+        class Square(autograd.Function):
+            def forward(self, x):
+                self.save_for_backward(x)
+                return x * x
+
+            def backward(self, dy):
+                return 2 * dy * self.saved_tensors[0]
+
+        return Square()(nd.dot(x, self.v)) + self.b
+
+
+@pytest.mark.parametrize(
+    ("name", "arg"),
+    [
+        ("layers", rows()),
+        ("shared", rows()),
+        ("embedded", nd.array([[0, 4], [4, 2]])),
+        ("normalized", nd.array(RNG.normal(size=(4, 3)))),
+        ("dropped", nd.array(RNG.normal(size=(4, 3)))),
+        ("written", nd.array(RNG.normal(size=(4, 3)))),
+    ],
+)
+def test_compiled_function_gives_values_gradients_state_of_the_eager_one(name, arg):
+    net = Net()
+    fn = getattr(net, name)
+    op = CachedOp(fn)
+    for turn in range(2):
+        before = net.mean.copy(), net.var.copy()
+        mx.random.seed(turn)
+        expected = gradients(fn, [arg], net.variables)
+        state = net.mean.asnumpy(), net.var.asnumpy()
+        net.mean[:], net.var[:] = before
+        mx.random.seed(turn)
+        found = gradients(lambda x: op([x], net.held), [arg], net.variables)
+        for a, b in zip(found[0], expected[0], strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+        for (kind, a), (same, b) in zip(found[1], expected[1], strict=True):
+            assert kind == same
+            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(net.mean.asnumpy(), state[0], rtol=1e-5)
+        np.testing.assert_allclose(net.var.asnumpy(), state[1], rtol=1e-5)
+        assert op.compilations == 2  # forward and backward
+    assert (name == "normalized") == bool(np.any(net.mean.asnumpy()))
+    np.testing.assert_allclose(
+        (op([arg], net.held)[0] if name == "shared" else op([arg], net.held)).shape[0],
+        arg.shape[0],
+    )
+    assert op.compilations == 3  # without recording
+
+
+def test_gradients_reach_what_comes_before_and_after():
+    net, x = Net(), variable((2, 3))
+    op = CachedOp(lambda x: nd.dot(x, net.v))
+    with autograd.record():
+        y = (op([x * x], (net.v,)) * 3).sum()
+    y.backward()
+    np.testing.assert_allclose(
+        x.grad.asnumpy(), 6 * x.asnumpy() * net.v.asnumpy().sum(axis=1), rtol=1e-5
+    )
+
+
+def test_gradient_of_a_csr_argument_is_dense_or_stays_in_its_places():
+    net = Net()
+    op = CachedOp(lambda x: nd.dot(x * 2, net.v))
+    for stype in ("default", "csr"):
+        x = rows((4, 3))
+        x.attach_grad(stype=stype)
+        with autograd.record():
+            op([x], (net.v,)).sum().backward()
+        expected = np.tile(2 * net.v.asnumpy().sum(axis=1), (4, 1))
+        if stype == "csr":
+            expected = expected * (x.asnumpy() != 0)
+        assert x.grad.stype == stype
+        np.testing.assert_allclose(x.grad.asnumpy(), expected, rtol=1e-5)
+
+
+def test_forward_returns_only_what_the_pullback_reads():
+    net = Net()
+    op = CachedOp(lambda x: nd.sigmoid(nd.dot(x, net.w) + net.b) + 1)
+    with autograd.record():
+        y = op([rows()], net.held)
+    kept = y._slot.node.found.saved
+    assert [x.shape for x in kept] == [(4, 3)]  # the sigmoid's result, neither table nor sums
+    kept = weakref.ref(kept[0])
+    y.backward()
+    gc.collect()
+    assert kept() is None
+
+
+def test_result_that_is_an_argument_is_not_copied():
+    net = Net()
+    op = CachedOp(lambda: net.w)
+    assert op([], (net.w,))._value is net.w._value
+
+
+def test_gradient_of_gradient():
+    t = nd.array([1.0, 2.0, 3.0])
+    t.attach_grad()
+    op = CachedOp(lambda t: t**3)
+    with autograd.record():
+        g = autograd.grad(op([t]), [t], create_graph=True)[0]
+        z = (g * g).sum()
+    z.backward()
+    np.testing.assert_allclose(t.grad.asnumpy(), [36, 288, 972])
+
+
+def test_going_back_twice():
+    net, x = Net(), rows()
+    op = CachedOp(net.layers)
+    with autograd.record():
+        y = op([x], net.held)
+    y.backward(retain_graph=True)
+    once = net.w.grad.asnumpy()
+    y.backward()
+    np.testing.assert_array_equal(net.w.grad.asnumpy(), once)
+    with pytest.raises(autograd.GradientError, match="retain_graph=True"):
+        y.backward()
+
+
+def test_ids_out_of_range_are_refused_though_the_program_cannot_see_them():
+    net = Net()
+    op = CachedOp(net.embedded)
+    for _ in range(2):
+        with pytest.raises(mx.MXNetError, match="outside the 5 rows"):
+            op([nd.array([[0, 9]])], net.held)
+    assert op([nd.array([[0, 1]])], net.held).shape == (1, 3)
+
+
+def test_changing_an_argument_or_a_stranger_in_place_is_refused():
+    stranger = nd.zeros((2,))
+
+    def own(x):
+        x += 1
+        return x
+
+    def other(x):
+        stranger[:] = x
+        return x
+
+    with pytest.raises(mx.MXNetError, match="argument 0 is changed in place"):
+        CachedOp(own)([nd.ones((2,))])
+    with pytest.raises(RuntimeError, match="outside a compiled function"):
+        CachedOp(other)([nd.ones((2,))])
+    np.testing.assert_array_equal(stranger.asnumpy(), 0)
+    held = CachedOp(other)
+    held([nd.ones((2,))], (stranger,))
+    np.testing.assert_array_equal(stranger.asnumpy(), 1)
+
+
+def test_inside_another_trace_it_runs_as_it_is():
+    net = Net()
+    op = CachedOp(lambda x: nd.dot(x, net.v))
+    outer = CachedOp(lambda x: op([x], (net.v,)) + 1)
+    x = nd.ones((2, 3))
+    np.testing.assert_allclose(
+        outer([x], (net.v,)).asnumpy(), 1 + np.ones((2, 3)) @ net.v.asnumpy(), rtol=1e-5
+    )
+    assert (op.compilations, outer.compilations) == (0, 1)
+    assert not isinstance(net.v._value, jax.core.Tracer)
