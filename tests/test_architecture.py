@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[1]
 
 # From the bottom up; units of one row may import each other as long as no cycle appears.
 LAYERS = (
-    {"_version", "_config", "_atomic", "base", "registry"},
+    {"_version", "_config", "_atomic", "_watch", "base", "registry", "attribute", "name"},
     {"_primitives"},
     {"sparse"},
     {"_ops"},
@@ -18,7 +18,8 @@ LAYERS = (
     {"nd", "sym"},
     {"optimizer", "optim", "gluon", "io", "kvstore", "module", "models"}
     | {"metric", "initializer", "lr_scheduler", "callback", "random", "test_utils", "ndarray"}
-    | {"operator"},
+    | {"executor", "visualization"}
+    | {"operator", "model", "monitor", "profiler"},
     {"cli"},
     {"rarefy"},
 )
@@ -28,7 +29,7 @@ NATIVE, NATIVE_IMPORTERS = "rarefy._primitives._native", ("_primitives._ffi", "_
 FORBIDDEN = ("jax._src", "jax.experimental.sparse")
 LINES = 800
 # Modules that users of JAX and MXNet import by these names.
-THEIR_NAMES = {"src/rarefy/sparse/util.py", "src/rarefy/util.py"}
+THEIR_NAMES = {"src/rarefy/sparse/util.py", "src/rarefy/util.py", "src/rarefy/gluon/utils.py"}
 
 
 def unit_of(module: str) -> str:

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from rarefy import metric
+from rarefy import metric, nd
 
 LABELS = [1, 0, 1, 1, 0, 0, 1, 0]
 SCORES = [2.0, -1.0, 0.5, -0.25, 0.5, -3.0, 0.0, 1.5]
@@ -182,3 +182,31 @@ def test_bad_arguments_are_named(function, args, message):
     with pytest.raises(ValueError) as error:
         function(*args)
     assert message in str(error.value)
+
+
+def test_auc_and_log_loss_as_metrics():
+    rng = np.random.default_rng(3)
+    labels, scores = rng.integers(0, 2, (3, 20)), (rng.random((3, 20)) * 8).round() / 8
+    for name, form in itertools.product(("auc", "log_loss", "LogLoss"), (1, 2, 3)):
+        made = metric.create(name)
+        assert math.isnan(made.get()[1])
+        for i, (y, p) in enumerate(zip(labels, scores, strict=True)):
+            if i == 1:
+                made.reset_local()
+            shaped = {1: p, 2: p[:, None], 3: np.stack([1 - p, p], axis=1)}[form]
+            made.update([nd.array(y)], [nd.array(shaped)])
+        for (_, found), of in ((made.get(), slice(1, 3)), (made.get_global(), slice(0, 3))):
+            y, p = labels[of].ravel(), scores[of].ravel()
+            above = p[y == 1][:, None] - p[y == 0]
+            kept = np.clip(p, 1e-12, 1 - 1e-12)
+            expected = (
+                np.mean((above > 0) + (above == 0) / 2)
+                if name == "auc"
+                else -np.mean(np.log(np.where(y == 1, kept, 1 - kept)))
+            )
+            assert found == pytest.approx(expected, rel=1e-5), (name, form)
+        with pytest.raises(ValueError, match="predictions must be"):
+            made.update([nd.array([0, 1])], [nd.ones((2, 3))])
+        with pytest.raises(ValueError, match="0 or 1"):
+            made.update([nd.array([0, 3])], [nd.ones((2,))])
+        assert metric.create(made.get_config()).get_config() == made.get_config()

@@ -16,9 +16,9 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from rarefy._ops.defs import OPERATORS
+from rarefy._ops.methods import METHODS
 from rarefy._ops.opdef import Operator
 from rarefy._ops.render import operators_of, public_operators, signature
-from rarefy.nd._fluent import METHODS
 
 FOLDER = Path(__file__).parents[1] / "src/rarefy/nd"
 HEADER = "# Written by tools/stubs.py; do not edit.\n"

@@ -27,19 +27,19 @@ CsrPlaces<I> PlacesOf(ffi::AnyBuffer indices, ffi::AnyBuffer indptr) {
   return {Data<I>(indices), Data<I>(indptr), Count(indptr) - 1, Count(indices)};
 }
 
-// Splits the rows so that each thread gets one part at most: every part has working memory of a
-// row.
+// Into how many parts the rows are split. Each clears working memory of a row, `columns` long:
+// there are more parts than threads only where that is little.
 template <typename I>
-int64_t PartsOf(ffi::ThreadPool& pool, const CsrPlaces<I>& a) {
+int64_t PartsOf(ffi::ThreadPool& pool, const CsrPlaces<I>& a, int64_t columns) {
   const double work =
       kEntryCost.row * static_cast<double>(a.rows) + kEntryCost.entry * static_cast<double>(a.nse);
-  return std::min<int64_t>(
-      {PartsFor(pool, work), pool.num_threads(), std::max<int64_t>(a.rows, 1)});
+  const int64_t threads = pool.num_threads() * (columns < a.nse / 16 ? 4 : 1);
+  return std::min<int64_t>({PartsFor(pool, work), threads, std::max<int64_t>(a.rows, 1)});
 }
 
 template <typename I, typename Body>
-void SplitRows(ffi::ThreadPool& pool, const CsrPlaces<I>& a, const Body& body) {
-  const int64_t parts = PartsOf(pool, a);
+void SplitRows(ffi::ThreadPool& pool, const CsrPlaces<I>& a, int64_t columns, const Body& body) {
+  const int64_t parts = PartsOf(pool, a, columns);
   const auto bound = [&](int64_t part) {
     if (part == 0) return int64_t{0};
     if (part == parts) return a.rows;
@@ -55,35 +55,39 @@ std::unique_ptr<T[]> Zeros(int64_t n) {
   return std::unique_ptr<T[]>(new (std::nothrow) T[static_cast<size_t>(std::max<int64_t>(n, 1))]());
 }
 
-// Row starts of the product, those beyond nse set to it. Gives the number of elements, or -1 where
-// memory does not suffice.
+// Row starts of rows of these sizes, those beyond nse set to it. Gives the number of elements.
 template <typename I>
-int64_t CountRows(ffi::ThreadPool& pool, const CsrPair<I>& p, int64_t nse, I* indptr) {
-  std::atomic<bool> failed{false};
-  SplitRows(pool, p.a, [&](int64_t begin, int64_t end) {
-    const auto seen = Zeros<I>(p.columns);
-    if (!seen) return failed.store(true);
-    CsrDotCsrCount(p, begin, end, seen.get(), indptr + 1);
-  });
-  if (failed.load()) return -1;
+int64_t StartsOf(const I* sizes, int64_t rows, int64_t nse, I* indptr) {
   int64_t sum = 0;
   indptr[0] = 0;
-  for (int64_t r = 0; r < p.a.rows; ++r) {
-    sum += static_cast<int64_t>(indptr[r + 1]);
+  for (int64_t r = 0; r < rows; ++r) {
+    sum += std::max<int64_t>(static_cast<int64_t>(sizes[r]), 0);
     indptr[r + 1] = static_cast<I>(std::min(sum, nse));
   }
   return sum;
 }
 
+// The sizes of the rows of the product; false where memory does not suffice.
+template <typename I>
+bool CountRows(ffi::ThreadPool& pool, const CsrPair<I>& p, I* sizes) {
+  std::atomic<bool> failed{false};
+  SplitRows(pool, p.a, p.columns, [&](int64_t begin, int64_t end) {
+    const auto seen = Zeros<I>(p.columns);
+    if (!seen) return failed.store(true);
+    CsrDotCsrCount(p, begin, end, seen.get(), sizes);
+  });
+  return !failed.load();
+}
+
 template <typename I>
 ffi::Error FindPlaces(ffi::ThreadPool& pool, const CsrPair<I>& p, int64_t nse, I* indices,
-                      I* indptr, int32_t* total) {
+                      I* indptr, int32_t* total, I* sizes) {
   std::atomic<bool> failed{false};
-  const int64_t sum = CountRows(pool, p, nse, indptr);
-  if (sum < 0) return OutOfMemory();
+  if (!CountRows(pool, p, sizes)) return OutOfMemory();
+  const int64_t sum = StartsOf(sizes, p.a.rows, nse, indptr);
   *total = static_cast<int32_t>(std::min<int64_t>(sum, std::numeric_limits<int32_t>::max()));
   if (nse == 0) return ffi::Error::Success();
-  SplitRows(pool, p.a, [&](int64_t begin, int64_t end) {
+  SplitRows(pool, p.a, p.columns, [&](int64_t begin, int64_t end) {
     const auto seen = Zeros<I>(p.columns), row = Zeros<I>(p.columns + 1);
     const auto bits = Zeros<uint64_t>(BitWords(p.columns));
     if (!seen || !row || !bits) return failed.store(true);
@@ -97,9 +101,11 @@ ffi::Error FindPlaces(ffi::ThreadPool& pool, const CsrPair<I>& p, int64_t nse, I
 ffi::Error PlacesHandler(ffi::ThreadPool pool, ffi::AnyBuffer a_indices, ffi::AnyBuffer a_indptr,
                          ffi::AnyBuffer b_indices, ffi::AnyBuffer b_indptr,
                          ffi::Result<ffi::AnyBuffer> indices, ffi::Result<ffi::AnyBuffer> indptr,
-                         ffi::ResultBuffer<ffi::S32> total, int64_t n_cols) {
+                         ffi::ResultBuffer<ffi::S32> total, ffi::Result<ffi::AnyBuffer> sizes,
+                         int64_t n_cols) {
   const auto type = a_indices.element_type();
-  if (a_indptr.element_type() != type || b_indices.element_type() != type ||
+  if (sizes->element_type() != type || Count(*sizes) != Count(a_indptr) - 1 ||
+      a_indptr.element_type() != type || b_indices.element_type() != type ||
       b_indptr.element_type() != type || indices->element_type() != type ||
       indptr->element_type() != type || Count(a_indptr) < 1 || Count(b_indptr) < 1 ||
       Count(*indptr) != Count(a_indptr))
@@ -108,37 +114,24 @@ ffi::Error PlacesHandler(ffi::ThreadPool pool, ffi::AnyBuffer a_indices, ffi::An
     using I = decltype(index);
     const CsrPair<I> p{PlacesOf<I>(a_indices, a_indptr), PlacesOf<I>(b_indices, b_indptr), n_cols};
     return FindPlaces<I>(pool, p, Count(*indices), Data<I>(*indices), Data<I>(*indptr),
-                         total->typed_data());
+                         total->typed_data(), Data<I>(*sizes));
   });
 }
 
-// Integers are computed as unsigned, whose sums may wrap around.
-template <typename F>
-ffi::Error SwitchExact(ffi::DataType type, const F& f) {
-  switch (type) {
-    case ffi::F32:
-      return f(float());
-    case ffi::F64:
-      return f(double());
-    case ffi::S32:
-      return f(uint32_t());
-    case ffi::S64:
-      return f(uint64_t());
-    default:
-      return ffi::Error::InvalidArgument(
-          "csr_dot_csr: values must be float32, float64, int32 or int64");
-  }
-}
-
-// The whole product. One part writes rows as they come; several must know first where theirs begin.
+// The whole product. One part writes rows as they come; several must know first where theirs begin:
+// from `known`, the sizes of the rows, or, where that is null, by counting.
 template <typename V, typename I>
 ffi::Error MatmulParts(ffi::ThreadPool& pool, const CsrPair<I>& p, const V* a, const V* b,
-                       int64_t nse, int64_t stride, V* data, I* indices, I* indptr,
+                       const I* known, int64_t nse, int64_t stride, V* data, I* indices, I* indptr,
                        int32_t* total) {
   std::atomic<bool> failed{false};
   int64_t sum = 0;
-  const bool alone = PartsOf(pool, p.a) == 1;
-  if (!alone && (sum = CountRows(pool, p, nse, indptr)) < 0) return OutOfMemory();
+  const bool alone = PartsOf(pool, p.a, p.columns) == 1;
+  if (!alone) {
+    // The row starts have room for the sizes that they are made of.
+    if (known == nullptr && !CountRows(pool, p, indptr + 1)) return OutOfMemory();
+    sum = StartsOf(known ? known : indptr + 1, p.a.rows, nse, indptr);
+  }
   const auto work = [&](int64_t begin, int64_t end, const auto& place) {
     static thread_local Scratch scratch;
     const int64_t n = (p.columns + 64) / 64 * 64;  // so that each array is aligned
@@ -162,7 +155,7 @@ ffi::Error MatmulParts(ffi::ThreadPool& pool, const CsrPair<I>& p, const V* a, c
       return std::pair<int64_t, int64_t>(first, std::min(sum, nse) - first);
     });
   } else {
-    SplitRows(pool, p.a, [&](int64_t begin, int64_t end) {
+    SplitRows(pool, p.a, p.columns, [&](int64_t begin, int64_t end) {
       work(begin, end, [&](int64_t r, int64_t) {
         const auto first = static_cast<int64_t>(indptr[r]);
         return std::pair<int64_t, int64_t>(first, static_cast<int64_t>(indptr[r + 1]) - first);
@@ -186,7 +179,7 @@ ffi::Error MatmulParts(ffi::ThreadPool& pool, const CsrPair<I>& p, const V* a, c
 
 ffi::Error MatmulHandler(ffi::ThreadPool pool, ffi::AnyBuffer a, ffi::AnyBuffer b,
                          ffi::AnyBuffer a_indices, ffi::AnyBuffer a_indptr,
-                         ffi::AnyBuffer b_indices, ffi::AnyBuffer b_indptr,
+                         ffi::AnyBuffer b_indices, ffi::AnyBuffer b_indptr, ffi::AnyBuffer sizes,
                          ffi::Result<ffi::AnyBuffer> data, ffi::Result<ffi::AnyBuffer> indices,
                          ffi::Result<ffi::AnyBuffer> indptr, ffi::ResultBuffer<ffi::S32> total,
                          int64_t n_cols) {
@@ -198,15 +191,17 @@ ffi::Error MatmulHandler(ffi::ThreadPool pool, ffi::AnyBuffer a, ffi::AnyBuffer 
       Count(*indptr) != Count(a_indptr) || Count(a) != Count(a_indices) ||
       Count(b) != Count(b_indices) || b.element_type() != a.element_type() ||
       data->element_type() != a.element_type() || indices->dimensions()[0] != nse || stride < 1 ||
-      stride > 2)
+      stride > 2 || sizes.element_type() != type ||
+      (Count(sizes) != 0 && Count(sizes) != Count(a_indptr) - 1))
     return ffi::Error::InvalidArgument("csr_matmul: operands do not agree");
   return SwitchIndex(type, [&](auto index) {
     using I = decltype(index);
     const CsrPair<I> p{PlacesOf<I>(a_indices, a_indptr), PlacesOf<I>(b_indices, b_indptr), n_cols};
     return SwitchExact(a.element_type(), [&](auto value) {
       using V = decltype(value);
-      return MatmulParts<V, I>(pool, p, Data<V>(a), Data<V>(b), nse, stride, Data<V>(*data),
-                               Data<I>(*indices), Data<I>(*indptr), total->typed_data());
+      return MatmulParts<V, I>(
+          pool, p, Data<V>(a), Data<V>(b), Count(sizes) > 0 ? Data<I>(sizes) : nullptr, nse, stride,
+          Data<V>(*data), Data<I>(*indices), Data<I>(*indptr), total->typed_data());
     });
   });
 }
@@ -217,7 +212,7 @@ ffi::Error Multiply(ffi::ThreadPool& pool, const CsrPair<I>& p, const CsrPlaces<
   std::atomic<bool> failed{false};
   std::fill(out, out + size, V{});
   const auto by_rows = wanted == 1 ? p.b : p.a;
-  SplitRows(pool, by_rows, [&](int64_t begin, int64_t end) {
+  SplitRows(pool, by_rows, p.columns, [&](int64_t begin, int64_t end) {
     const auto row = Zeros<V>(p.columns);
     if (!row) return failed.store(true);
     if (wanted == 2) {
@@ -270,11 +265,13 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(kCsrDotCsrPlaces, PlacesHandler,
                                   .Ret<ffi::AnyBuffer>()
                                   .Ret<ffi::AnyBuffer>()
                                   .Ret<ffi::Buffer<ffi::S32>>()
+                              .Ret<ffi::AnyBuffer>()
                                   .Attr<int64_t>("n_cols"));
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(kCsrMatmul, MatmulHandler,
                               ffi::Ffi::Bind()
                                   .Ctx<ffi::ThreadPool>()
+                                  .Arg<ffi::AnyBuffer>()
                                   .Arg<ffi::AnyBuffer>()
                                   .Arg<ffi::AnyBuffer>()
                                   .Arg<ffi::AnyBuffer>()

@@ -50,6 +50,24 @@ xla::ffi::Error SwitchValue(xla::ffi::DataType type, const F& f) {
   }
 }
 
+// Calls f(T()) with the value type of `type`: float, double, or, for 32 and 64-bit integers, the
+// unsigned ones, whose sums may wrap around; an InvalidArgument error for any other type.
+template <typename F>
+xla::ffi::Error SwitchExact(xla::ffi::DataType type, const F& f) {
+  switch (type) {
+    case xla::ffi::F32:
+      return f(float());
+    case xla::ffi::F64:
+      return f(double());
+    case xla::ffi::S32:
+      return f(uint32_t());
+    case xla::ffi::S64:
+      return f(uint64_t());
+    default:
+      return xla::ffi::Error::InvalidArgument("values must be float32, float64, int32 or int64");
+  }
+}
+
 // Calls f(T()) with the index type of `type`; an InvalidArgument error for any other type.
 template <typename F>
 xla::ffi::Error SwitchIndex(xla::ffi::DataType type, const F& f) {

@@ -5,16 +5,19 @@
 
 #define RAREFY_FFI_TARGETS(X)                       \
   X(rarefy_coo_to_csr, kCooToCsr)                   \
+  X(rarefy_csr_combine, kCsrCombine)                \
   X(rarefy_csr_dot_csr, kCsrDotCsr)                 \
   X(rarefy_csr_dot_csr_places, kCsrDotCsrPlaces)    \
   X(rarefy_csr_dot_dense, kCsrDotDense)             \
   X(rarefy_csr_matmul, kCsrMatmul)                  \
   X(rarefy_csr_merge, kCsrMerge)                    \
   X(rarefy_csr_sample_dot, kCsrSampleDot)           \
+  X(rarefy_csr_sum_rows, kCsrSumRows)               \
   X(rarefy_csr_t_dot_dense, kCsrTDotDense)          \
   X(rarefy_csr_t_dot_rows, kCsrTDotRows)            \
   X(rarefy_csr_to_coo, kCsrToCoo)                   \
   X(rarefy_csr_transpose, kCsrTranspose)            \
+  X(rarefy_csr_turn, kCsrTurn)                      \
   X(rarefy_dense_places, kDensePlaces)              \
   X(rarefy_group_rows, kGroupRows)                  \
   X(rarefy_random_uniform, kRandomUniform)          \

@@ -49,6 +49,34 @@ struct CsrPair {
   }
 };
 
+// How many pairs meet in row r of the product, padding included. Cost O(entries of the row).
+template <typename I>
+int64_t PairsOf(const CsrPair<I>& p, int64_t r) {
+  int64_t pairs = 0;
+  for (int64_t e = p.a.Begin(r), end = p.a.End(r); e < end; ++e) {
+    const auto k = static_cast<int64_t>(p.a.indices[e]);
+    if (static_cast<uint64_t>(k) < static_cast<uint64_t>(p.b.rows))
+      pairs += std::max<int64_t>(p.b.End(k) - p.b.Begin(k), 0);
+  }
+  return pairs;
+}
+
+// Whether so many pairs make a row of the product in which a pass over all columns pays.
+inline bool IsWide(int64_t pairs, int64_t columns) { return 4 * pairs >= columns; }
+
+// How many columns have the mark. Cost O(columns), some to an instruction.
+template <typename I>
+int64_t Marked(const I* seen, I mark, int64_t columns) {
+  int64_t count = 0;
+  for (int64_t first = 0; first < columns; first += 4096) {
+    int32_t here = 0;
+    for (int64_t j = first, end = std::min(first + 4096, columns); j < end; ++j)
+      here += seen[j] == mark;
+    count += here;
+  }
+  return count;
+}
+
 // counts[r] = how many distinct columns row r of the product has, for r in [begin, end).
 //
 //   seen    (columns)  working memory; each value must differ from all r + 1
@@ -59,10 +87,15 @@ void CsrDotCsrCount(const CsrPair<I>& p, int64_t begin, int64_t end, I* seen, I*
   for (int64_t r = begin; r < end; ++r) {
     const I mark = static_cast<I>(r + 1);
     int64_t count = 0;
-    p.ForRow(r, [&](int64_t, int64_t, int64_t j) {
-      count += seen[j] != mark;
-      seen[j] = mark;
-    });
+    if (IsWide(PairsOf(p, r), p.columns)) {
+      p.ForRow(r, [&](int64_t, int64_t, int64_t j) { seen[j] = mark; });
+      count = Marked(seen, mark, p.columns);
+    } else {
+      p.ForRow(r, [&](int64_t, int64_t, int64_t j) {
+        count += seen[j] != mark;
+        seen[j] = mark;
+      });
+    }
     counts[r] = static_cast<I>(count);
   }
 }
@@ -143,6 +176,22 @@ void CsrDotCsrRows(const CsrPair<I>& p, const V* a, const V* b, int64_t begin, i
   for (int64_t r = begin; r < end; ++r) {
     const I mark = static_cast<I>(r + 1);
     int64_t count = 0;
+    if (IsWide(PairsOf(p, r), p.columns)) {
+      std::fill(sums, sums + p.columns, V{});
+      p.ForRow(r, [&](int64_t e, int64_t f, int64_t j) {
+        sums[j] += a[e] * b[f];
+        seen[j] = mark;
+      });
+      const auto [first, room] = place(r, Marked(seen, mark, p.columns));
+      // Every step writes, which costs less than to foresee which columns there are.
+      for (int64_t j = 0, g = first; g < first + room; ++j) {
+        data[g] = sums[j];
+        if (stride == 2) indices[2 * g] = static_cast<I>(r);
+        indices[stride * g + stride - 1] = static_cast<I>(j);
+        g += seen[j] == mark;
+      }
+      continue;
+    }
     p.ForRow(r, [&](int64_t e, int64_t f, int64_t j) {
       const bool known = seen[j] == mark;
       sums[j] = (known ? sums[j] : V{}) + a[e] * b[f];

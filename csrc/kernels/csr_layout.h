@@ -117,4 +117,63 @@ void CsrTranspose(const I* indices, const I* indptr, int64_t rows, int64_t nse, 
   starts[0] = 0;
 }
 
+// A transpose in chunks of rows: each counts its entries by column, then moves them where the
+// counts of all say. Several chunks may run at once, and their number does not change the result.
+//
+//   data     (nse)        values, moved as bits
+//   indices, indptr       as of CsrTranspose; entries of a chunk are those of its rows
+template <typename V, typename I>
+struct CsrTurn {
+  const V* data;
+  const I* indices;
+  const I* indptr;
+  int64_t nse;
+  int64_t n_cols;
+
+  int64_t Position(int64_t row) const {
+    return std::clamp<int64_t>(static_cast<int64_t>(indptr[row]), 0, nse);
+  }
+  bool IsReal(int64_t e) const {
+    return static_cast<uint64_t>(static_cast<int64_t>(indices[e])) < static_cast<uint64_t>(n_cols);
+  }
+
+  // counts[c] = the number of entries with column c in the rows [first, last). Cost O(entries +
+  // n_cols).
+  void Count(int64_t first, int64_t last, I* counts) const {
+    std::fill(counts, counts + n_cols, I{0});
+    const int64_t end = Position(last);
+    for (int64_t e = Position(first); e < end; ++e)
+      if (IsReal(e)) ++counts[indices[e]];
+  }
+  // counts (chunks, n_cols): the numbers of entries become the places of the first ones. Cost
+  // O(chunks * n_cols).
+  void Place(int64_t chunks, I* counts, I* starts) const {
+    I at = 0;
+    for (int64_t c = 0; c < n_cols; ++c) {
+      starts[c] = at;
+      for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+        I& here = counts[chunk * n_cols + c];
+        at = static_cast<I>(at + here);
+        here = static_cast<I>(at - here);
+      }
+    }
+    starts[n_cols] = at;
+  }
+  // next (n_cols): where the next entry of each column belongs; counts on. Cost O(entries).
+  void Move(int64_t first, int64_t last, I* next, V* values, I* rows) const {
+    // The entries that Count saw, whatever indptr holds.
+    int64_t e = Position(first);
+    const int64_t stop = Position(last);
+    for (int64_t r = first; r < last; ++r) {
+      const int64_t end = r + 1 == last ? stop : std::min(Position(r + 1), stop);
+      for (; e < end; ++e) {
+        if (!IsReal(e)) continue;
+        const I to = next[indices[e]]++;
+        values[to] = data[e];
+        rows[to] = static_cast<I>(r);
+      }
+    }
+  }
+};
+
 }  // namespace rarefy

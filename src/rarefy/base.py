@@ -20,6 +20,10 @@ class MXNetError(RuntimeError):
     """What MXNet programs catch; the base of the errors of operators and arrays."""
 
 
+class ArgumentError(ValueError, AssertionError):
+    """An argument that cannot be. MXNet asserts in such places; so this is both kinds of error."""
+
+
 class _NotSupported(MXNetError):
     """Of a method that some kind of array lacks.
 

@@ -11,10 +11,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from oracles import products, rows
 from rarefy._primitives import (
     coo_to_csr,
+    csr_combine,
+    csr_dot_csr_places,
     csr_matmul,
     csr_merge,
+    csr_sum_rows,
     csr_to_coo,
     csr_transpose,
+    csr_turn,
     dense_places,
     group_rows,
 )
@@ -58,6 +62,16 @@ def test_layouts_turn_into_each_other(rng, form, index, sizes):
             assert_same(found, products.csr_to_coo(*places, n_cols=n), note)
             found = csr_transpose(*places, n_cols=n, form=form)
             assert_same(tuple(found), products.csr_transpose(*places, n_cols=n), note)
+            values = rng.integers(-4, 5, nse).astype(np.float32)
+            for kind in ("float32", "float16", "int8", "float64")[: 4 if form == "kernel" else 1]:
+                if kind == "float64" and index != np.int64:
+                    continue
+                found = csr_turn(values.astype(kind), *places, n_cols=n, form=form)
+                assert_same(tuple(found), products.csr_turn(values, *places, n_cols=n), note)
+                if kind != "int8":
+                    found = csr_sum_rows(values.astype(kind), *places, n_cols=n, form=form)
+                    assert found.dtype == kind
+                    assert_same(found, products.csr_sum_rows(values, *places, n_cols=n), note)
             for axis in (0, 1):
                 cells = rng.integers(-1, n + 2, (nse, 2)).astype(index)
                 cells[:, axis] = np.sort(rng.integers(-1, m + 2, nse))
@@ -78,6 +92,15 @@ def test_merged_places_and_whole_products(rng, form, index, sizes):
                     found = csr_merge(*a, *b, **params, form=form)
                     oracle = products.csr_merge(*a, *b, **params)
                     assert_same(tuple(found), oracle, f"{form} {m, n, nse} {params}")
+            values = [rng.integers(-2, 3, s).astype(np.float32) for s in (len(a[0]), len(b[0]))]
+            for product, drop, room in ((0, 1, 3), (1, 0, 9), (0, 0, 3), (0, 1, 99))[
+                : 2 if form == "xla" else 4
+            ]:
+                params = {"n_cols": n, "nse": room, "product": bool(product)}
+                params["drop_zeros"] = bool(drop)
+                found = csr_combine(*values, *a, *b, **params, form=form)
+                oracle = products.csr_combine(*values, *a, *b, **params)
+                assert_same(tuple(found), oracle, f"{form} {m, n, nse} {params}")
             places = *shuffled(rng, m, n, nse, index), *shuffled(rng, n, m, nse + 3, index)
             values = [rng.integers(-4, 5, s).astype(np.float32) for s in (nse, nse + 3)]
             for room, coordinates in ((0, False), (m * m + 1, False), (2, True))[form == "xla" :]:
@@ -118,6 +141,43 @@ def test_what_is_large_is_split_among_threads_and_agrees_with_scipy():
         assert_array_equal(columns[: expected.nnz], expected.indices)
         assert_array_equal(found.indptr, expected.indptr)
         assert_allclose(found.data[: expected.nnz], expected.data, rtol=1e-4)
+        sizes = csr_dot_csr_places(*places, n_cols=2500, nse=0).sizes
+        assert_array_equal(sizes, np.diff(expected.indptr))
+        known = csr_matmul(
+            a.data,
+            b.data,
+            *places,
+            sizes,
+            n_cols=2500,
+            nse=expected.nnz + 7,
+            coordinates=coordinates,
+        )
+        assert_same(tuple(known), tuple(found), "sizes known")
+    # Rows of the product with few elements, and with so many that they are found column by column.
+    few = csr_matmul(
+        a.data,
+        b.data[:900],
+        *places[:2],
+        b.indices[:900],
+        np.minimum(b.indptr, 900),
+        n_cols=2500,
+        nse=200_000,
+    )
+    wanted = a[:, :2000] @ scipy.sparse.csr_matrix(
+        (b.data[:900], b.indices[:900], np.minimum(b.indptr, 900)), b.shape
+    )
+    dense = np.zeros((3000, 2500), np.float32)
+    rows = np.repeat(np.arange(3000), np.diff(few.indptr))
+    n = int(few.count)
+    dense[rows, np.asarray(few.indices[:n])] = few.data[:n]
+    assert_allclose(dense, wanted.toarray(), rtol=1e-4, atol=1e-6)
+    turned = csr_turn(a.data, a.indices, a.indptr, n_cols=2000)
+    by_column = a.tocsc()
+    assert_array_equal(turned.data, by_column.data)
+    assert_array_equal(turned.indices, by_column.indices)
+    assert_array_equal(turned.indptr, by_column.indptr)
+    sums = csr_sum_rows(a.data, a.indices, a.indptr, n_cols=2000)
+    assert_allclose(sums, np.asarray(a.sum(axis=1))[:, 0], rtol=1e-5)
     rest = found.data[expected.nnz :], found.indices[expected.nnz :]
     assert not rest[0].any()
     assert_array_equal(rest[1], np.broadcast_to([3000, 2500], (7, 2)))
@@ -145,6 +205,22 @@ def test_derivatives_and_batches_of_whole_products(rng):
         many = rng.standard_normal((3, 12))
         found = jax.vmap(product, (0, None))(many, b)
         assert_allclose(found, np.stack([product(x, b) for x in many]))
+        left, right = in_order(rng, 3, 4, 9, np.int32), in_order(rng, 3, 4, 9, np.int32)
+        x, y = rng.standard_normal((2, 9))
+
+        def structural(x, y):
+            options = {"n_cols": 4, "nse": 20}
+            total = csr_combine(x, y, *left, *right, **options, drop_zeros=True).data
+            common = csr_combine(x, y, *left, *right, **options, product=True).data
+            turned = csr_turn(x, *left, n_cols=4).data
+            sums = csr_sum_rows(x * y, *left, n_cols=4)
+            return tuple(map(jnp.sin, (total, common, turned, sums)))
+
+        check_grads(structural, (x, y), 2)
+        many = rng.standard_normal((2, 9))
+        found = jax.vmap(structural, (0, None))(many, y)
+        one = [structural(x, y) for x in many]
+        assert_same(found, jax.tree.map(lambda *parts: np.stack(parts), *one), "batch")
 
 
 def test_a_product_needs_memory_for_its_result_alone():
@@ -182,6 +258,12 @@ def test_operands_that_do_not_fit_are_refused(rng):
         csr_matmul(x, y.astype(np.int32), *a, *b, n_cols=4, nse=3)
     with pytest.raises(ValueError, match="equally many rows"):
         csr_merge(*a, *b, n_cols=4, nse=3)
+    with pytest.raises(ValueError, match="equally many rows"):
+        csr_combine(x, y, *a, *b, n_cols=4, nse=3)
+    with pytest.raises(ValueError, match=r"sizes must be \(5,\) int32"):
+        csr_matmul(x, y, *a, *b, np.zeros(3, np.int32), n_cols=4, nse=3)
+    with pytest.raises(ValueError, match="does not|must fit"):
+        csr_turn(x, *a, n_cols=2**31)
     with pytest.raises(ValueError, match=r"must be \(nse, 2\)"):
         coo_to_csr(np.zeros((3, 3), np.int32), shape=(2, 2))
     with pytest.raises(ValueError, match="does not fit int32"):
@@ -213,6 +295,23 @@ def test_a_merge_in_parts_is_a_merge_in_one(rng, both):
         assert_array_equal(found.indptr, wanted.indptr)
         assert_array_equal(found.indices[: wanted.nnz], wanted.indices)
         assert (np.asarray(found.indices[wanted.nnz :]) == n).all()
+        values = [
+            np.random.default_rng(k).integers(-1, 2, len(c)) for k, (c, _) in enumerate(parts)
+        ]
+        x, y = (
+            scipy.sparse.csr_matrix((v[: p[-1]], c[: p[-1]], p), (m, n)).astype(np.float32)
+            for v, (c, p) in zip(values, parts, strict=True)
+        )
+        total = scipy.sparse.csr_matrix(x.multiply(y) if both else x + y)
+        total.sort_indices()
+        total.eliminate_zeros()
+        options = {"n_cols": n, "nse": nse, "product": both, "drop_zeros": True}
+        numbers = (v.astype(np.float32) for v in values)
+        sums = csr_combine(*numbers, a, a_ptr, b, b_ptr, **options, form="kernel")
+        assert int(sums.count) == total.nnz
+        assert_array_equal(sums.indptr, total.indptr)
+        assert_array_equal(sums.indices[: total.nnz], total.indices)
+        assert_array_equal(sums.data[: total.nnz], total.data)
         for entries, columns in ((found.from_a, a), (found.from_b, b)):
             entries = np.asarray(entries[: wanted.nnz])
             there = entries < len(columns)

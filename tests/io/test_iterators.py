@@ -315,7 +315,7 @@ def test_reset_in_the_middle(data):
     it = LibSVMIter(data_libsvm=data, data_shape=5, batch_size=4)
     assert it.iter_next()
     assert it.getpad() == 0
-    assert labels([DataBatch(it.getdata(), it.getlabel())]) == [[0, 1, 2, 3]]
+    assert labels([DataBatch([it.getdata()], [it.getlabel()])]) == [[0, 1, 2, 3]]
     assert it.getindex().tolist() == [0, 1, 2, 3]
     it.reset()
     with pytest.raises(RuntimeError, match="reset"):

@@ -71,7 +71,8 @@ def csr_dot_csr_places(a_indices, a_indptr, b_indices, b_indptr, *, n_cols, nse)
     indices = [c for _, c in places[:nse]] + [n_cols] * max(nse - len(places), 0)
     kept = [r for r, _ in places[:nse]]
     indptr = [sum(r < row for r in kept) for row in range(len(a_indptr))]
-    return np.asarray(indices), np.asarray(indptr), len(places)
+    sizes = [sum(r == row for r, _ in places) for row in range(len(a_indptr) - 1)]
+    return np.asarray(indices), np.asarray(indptr), len(places), np.asarray(sizes)
 
 
 def csr_dot_csr(first, second, *places, n_cols, wanted=2):
@@ -135,8 +136,9 @@ def csr_merge(a_indices, a_indptr, b_indices, b_indptr, *, n_cols, nse, both):
     return indices, indptr, entries_of(a), entries_of(b), len(places)
 
 
-def csr_matmul(a, b, *places, n_cols, nse, coordinates):
-    indices, indptr, count = csr_dot_csr_places(*places, n_cols=n_cols, nse=nse)
+def csr_matmul(a, b, *places_and_sizes, n_cols, nse, coordinates):
+    places = places_and_sizes[:4]
+    indices, indptr, count, _ = csr_dot_csr_places(*places, n_cols=n_cols, nse=nse)
     data = csr_dot_csr(a, b, *places, indices, indptr, n_cols=n_cols)
     return (
         data,
@@ -144,6 +146,40 @@ def csr_matmul(a, b, *places, n_cols, nse, coordinates):
         indptr,
         count,
     )
+
+
+def csr_combine(a, b, *places, n_cols, nse, product, drop_zeros):
+    cells = [coordinates_of(*places[i : i + 2], n_cols) for i in (0, 2)]
+    first, second = (
+        {c: np.float64(x) for c, x in zip(at, values, strict=True) if c}
+        for at, values in zip(cells, (a, b), strict=True)
+    )
+    if product:
+        found = {c: first[c] * second[c] for c in first.keys() & second.keys()}
+    else:
+        found = {c: first.get(c, 0) + second.get(c, 0) for c in first.keys() | second.keys()}
+    kept = sorted(c for c, x in found.items() if x != 0 or not drop_zeros)
+    spare = max(nse - len(kept), 0)
+    data = np.array([found[c] for c in kept[:nse]] + [0] * spare)
+    indices = np.array([c for _, c in kept[:nse]] + [n_cols] * spare)
+    return data, indices, starts_of([r for r, _ in kept[:nse]], len(places[1]) - 1), len(kept)
+
+
+def csr_turn(data, indices, indptr, *, n_cols):
+    rows, starts, order = csr_transpose(indices, indptr, n_cols=n_cols)
+    return (
+        np.where(np.arange(len(order)) < starts[-1], np.asarray(data)[order.astype(int)], 0),
+        rows,
+        starts,
+    )
+
+
+def csr_sum_rows(data, indices, indptr, *, n_cols):
+    out = np.zeros(len(indptr) - 1)
+    for cell, x in zip(coordinates_of(indices, indptr, n_cols), data, strict=True):
+        if cell:
+            out[cell[0]] += np.float64(x)
+    return out
 
 
 def dense_places(mat, *, nse, index_dtype):

@@ -20,6 +20,7 @@ class CsrPlaces(NamedTuple):
     indices: jax.Array
     indptr: jax.Array
     count: jax.Array  # pyright: ignore[reportIncompatibleMethodOverride]
+    sizes: jax.Array
 
 
 @public("n_cols", "nse")
@@ -43,6 +44,7 @@ def csr_dot_csr_places(
       without repeats; padding, of column `n_cols`, comes last. Where there are more places than
       `nse`, the last are left out. A place counts if two entries meet in it, whatever their values.
       count: `()`, int32: the number of places, also beyond `nse`.
+      sizes: `(m,)`, dtype of the operands: the number of places in each row, also beyond `nse`.
 
     Raises:
       ValueError, TypeError: the operands do not fit together.
@@ -97,7 +99,7 @@ def _csr_dot_csr_places_xla(a_indices, a_indptr, b_indices, b_indptr, *, n_cols,
     ends = jnp.minimum(jnp.cumsum(counts, dtype=jnp.int32), nse)
     indptr = jnp.concatenate([jnp.zeros(1, jnp.int32), ends]).astype(dtype)
     kept = lax.iota(jnp.int32, nse) < total
-    return jnp.where(kept, indices[:nse], n_cols), indptr, total
+    return jnp.where(kept, indices[:nse], n_cols), indptr, total, counts.astype(dtype)
 
 
 def _csr_dot_csr_places_abstract(a_indices, a_indptr, b_indices, b_indptr, *, n_cols, nse):
@@ -115,6 +117,7 @@ def _csr_dot_csr_places_abstract(a_indices, a_indptr, b_indices, b_indptr, *, n_
         like(a_indices, (nse,), a_indices.dtype),
         like(a_indices, a_indptr.shape, a_indices.dtype),
         like(a_indices, (), np.dtype(np.int32)),
+        like(a_indices, (a_indptr.shape[0] - 1,), a_indices.dtype),
     )
 
 

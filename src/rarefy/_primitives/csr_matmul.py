@@ -32,6 +32,7 @@ def csr_matmul(
     a_indptr,
     b_indices,
     b_indptr,
+    sizes=None,
     *,
     n_cols: int,
     nse: int,
@@ -44,6 +45,8 @@ def csr_matmul(
       a: `(a_nse,)`, b: `(b_nse,)`: the values, of one dtype: float32, float64, int32 or int64;
         other types use the XLA form.
       a_indices, a_indptr, b_indices, b_indptr: as `csr_dot_csr_places` takes them.
+      sizes: `(m,)`, dtype of the indices: the `sizes` that `csr_dot_csr_places` found for these
+        operands, which saves finding them again. None: not known.
       n_cols: number of columns of b.
       nse: how many elements to make room for.
       coordinates: whether to give both coordinates of the elements instead of columns.
@@ -63,22 +66,24 @@ def csr_matmul(
     each thread. Differentiable with respect to the values.
     Source: Gustavson, Two Fast Algorithms for Sparse Matrices (1978).
     """
-    operands = a, b, a_indices, a_indptr, b_indices, b_indptr
+    sizes = jnp.zeros(0, a_indptr.dtype) if sizes is None else sizes
+    operands = a, b, a_indices, a_indptr, b_indices, b_indptr, sizes
     params = {"n_cols": n_cols, "nse": nse, "coordinates": coordinates, "form": form}
     return CsrProduct(*bind("csr_matmul", *operands, **params))
 
 
-def _csr_matmul_xla(a, b, *places, n_cols, nse, coordinates):
+def _csr_matmul_xla(a, b, *places_and_sizes, n_cols, nse, coordinates):
+    *places, _ = places_and_sizes
     params = {"n_cols": n_cols, "form": "xla"}
-    indices, indptr, count = bind("csr_dot_csr_places", *places, nse=nse, **params)
+    indices, indptr, count, _ = bind("csr_dot_csr_places", *places, nse=nse, **params)
     data = bind("csr_dot_csr", a, b, *places, indices, indptr, wanted=2, **params)
     if coordinates:
         indices = csr_to_coo(indices, indptr, n_cols=n_cols, form="xla")
     return data, indices, indptr, count
 
 
-def _csr_matmul_abstract(a, b, *places, n_cols, nse, coordinates):
-    a_indices, a_indptr, b_indices, b_indptr = places
+def _csr_matmul_abstract(a, b, *places_and_sizes, n_cols, nse, coordinates):
+    a_indices, a_indptr, b_indices, b_indptr, sizes = places_and_sizes
     check_csr("csr_matmul", a_indices, a_indptr, a)
     check_csr("csr_matmul", b_indices, b_indptr, b)
     check_dtypes("csr_matmul", a, b)
@@ -87,6 +92,9 @@ def _csr_matmul_abstract(a, b, *places, n_cols, nse, coordinates):
         raise TypeError(
             f"csr_matmul: indices must be of one type, got {dtype} and {b_indices.dtype}"
         )
+    m = a_indptr.shape[0] - 1
+    if sizes.dtype != dtype or sizes.shape not in ((0,), (m,)):
+        raise ValueError(f"csr_matmul: sizes must be ({m},) {dtype}, got {sizes}")
     most = jnp.iinfo(dtype).max
     if not 0 <= n_cols < most or not 0 <= nse <= most:
         raise ValueError(f"csr_matmul: n_cols={n_cols} and nse={nse} must be 0 to {most}")
@@ -99,7 +107,7 @@ def _csr_matmul_abstract(a, b, *places, n_cols, nse, coordinates):
 
 
 def _csr_matmul_jvp(primals, tangents, *, n_cols, nse, coordinates, form):
-    a, b, *places = primals
+    a, b, *places, _ = primals
     params = {"n_cols": n_cols, "form": form}
     out = bind("csr_matmul", *primals, nse=nse, coordinates=coordinates, **params)
     _, indices, indptr, _ = out

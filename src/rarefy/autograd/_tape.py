@@ -26,6 +26,7 @@ from rarefy._ops.opdef import Signature
 from rarefy._ops.places import with_stored
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import SType, Value, stype_of, zeros_of
+from rarefy._watch import watch
 from rarefy.base import MXNetError
 from rarefy.sparse import BCOO, BCSR
 
@@ -159,7 +160,11 @@ class Node:
         program = pullback(plan.op, plan.rule, plan.signature, self.static, self.training, want)
         inputs, outputs = self.values
         require_room_back(plan.op, plan.signature, inputs, want)
-        found = program(inputs, outputs, tuple(cotangents), self.scalars, self.key)
+        given = (inputs, outputs, tuple(cotangents), self.scalars, self.key)
+        if watch.run is None:
+            found = program(*given)
+        else:
+            found = watch.run(f"_backward_{plan.op.name}", program, *given)
         places = self.places
         if not places:
             return found

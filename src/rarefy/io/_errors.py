@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 
 from rarefy._primitives._text import ERROR_KINDS
+from rarefy.base import MXNetError
 
 _EXPECTED = {
     "label_missing": "a label (an input without labels needs labels='none' or 'auto'; "
@@ -39,8 +40,8 @@ _EXPECTED = {
 }
 
 
-class LibSVMError(ValueError):
-    """A line, or a file, that is not as it must be.
+class LibSVMError(MXNetError, ValueError):
+    """A line, or a file, that is not as it must be; a ValueError, and what MXNet raises.
 
     Attributes:
       file: name of the file, `<stdin>` or the like for streams.

@@ -2,13 +2,15 @@
 
 import os
 from collections.abc import Generator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from rarefy.io._batch import RowBatch
-from rarefy.io._iterators import DataBatch, DataDesc, DataIter
+from rarefy.io._file_iter import Epoch, MXDataIter
+from rarefy.io._iterators import DataBatch, DataDesc
 from rarefy.io._libsvm_reader import LibSVMReader
 from rarefy.io._options import check_part
 from rarefy.io._scan import scan_libsvm
@@ -20,16 +22,17 @@ Path = str | os.PathLike
 _NO_FILE = (None, "", "NULL")
 
 
-class LibSVMIter(DataIter):
+class LibSVMIter(MXDataIter):
     """Reads LibSVM text in batches with csr data, in bounded memory.
 
     Columns count from 0. Every epoch begins at the first row.
 
     Args:
-      data_libsvm: a file (plain, .gz, .bz2, .xz) or a folder of files.
+      data_libsvm: a file (plain, .gz, .bz2, .xz) or a folder of files; `path#cache` is the same as
+        `cache_file='cache'`, unless there is a file of this name.
       data_shape: `(columns,)`, or the number.
       label_libsvm: a file whose features are the labels, as csr; the labels in `data_libsvm` are
-        then ignored. By default those are the labels.
+        then ignored. By default those are the labels. May have a `#cache` too.
       label_shape: `(columns,)` of `label_libsvm`.
       num_parts: into how many parts the rows are divided.
       part_index: which part is read. Every row is in exactly one part; parts may differ in size.
@@ -40,9 +43,7 @@ class LibSVMIter(DataIter):
       ctx: accepted for MXNet's sake.
       dtype: of data and labels; float32 by default.
       data_name, label_name: the names.
-
-    Attributes:
-      provide_data, provide_label: descriptions of data and labels.
+      cache_file: where to keep the parsed rows of `data_libsvm`, as of `LibSVMReader`.
 
     Raises:
       OSError: a file cannot be opened.
@@ -66,13 +67,13 @@ class LibSVMIter(DataIter):
         dtype: Any = None,
         data_name: str = "data",
         label_name: str = "softmax_label",
+        *,
+        cache_file: Path | None = None,
     ):
-        super().__init__(batch_size)
         check_part(part_index, num_parts)
         columns = _columns("data_shape", data_shape)
         label_columns = _columns("label_shape", label_shape)
-        self.round_batch = round_batch
-        self._dtype = np.dtype(np.float32 if dtype is None else dtype)
+        kind = np.dtype(np.float32 if dtype is None else dtype)
         with_file = label_libsvm not in _NO_FILE
         if not with_file and label_columns != 1:
             raise ValueError(
@@ -84,67 +85,59 @@ class LibSVMIter(DataIter):
         options: dict[str, Any] = {
             "batch_size": batch_size,
             "index_base": 0,
-            "dtype": np.float64 if self._dtype == np.float64 else np.float32,
+            "dtype": np.float64 if kind == np.float64 else np.float32,
             "prefetch": 2 if prefetch_buffer else 0,
         }
-        self._data = LibSVMReader(
-            data_libsvm, n_features=columns, part_index=part[0], num_parts=part[1], **options
+        path, cache = _with_cache(data_libsvm)
+        data = LibSVMReader(
+            path,
+            n_features=columns,
+            part_index=part[0],
+            num_parts=part[1],
+            cache_file=cache_file or cache,
+            **options,
         )
-        self._labels = None
-        self._rows: tuple[int, int | None] = (0, None)
+        labels, rows = None, (0, None)
         if with_file:
             assert label_libsvm is not None
-            self._labels = LibSVMReader(label_libsvm, n_features=label_columns, **options)
+            label_path, cache = _with_cache(label_libsvm)
+            labels = LibSVMReader(label_path, n_features=label_columns, cache_file=cache, **options)
             if num_parts > 1:
-                total = scan_libsvm(data_libsvm, fingerprint=False).rows
-                self._rows = (
-                    total * part_index // num_parts,
-                    total * (part_index + 1) // num_parts,
-                )
-        self._files = (data_libsvm, label_libsvm)
+                total = scan_libsvm(path, fingerprint=False).rows
+                rows = (total * part_index // num_parts, total * (part_index + 1) // num_parts)
         label_size = (batch_size, label_columns) if with_file else (batch_size,)
-        self.provide_data = [DataDesc(data_name, (batch_size, columns), self._dtype.type)]
-        self.provide_label = [DataDesc(label_name, label_size, self._dtype.type)]
-        self._epoch: Generator[DataBatch, None, None] | None = None
-        self._current: DataBatch | None = None
-        self.reset()
+        self.round_batch = round_batch
+        batches = _Batches(
+            data, labels, rows, (data_libsvm, label_libsvm), batch_size, round_batch, kind
+        )
+        super().__init__(
+            batch_size,
+            batches.epoch,
+            DataDesc(data_name, (batch_size, columns), kind.type),
+            DataDesc(label_name, label_size, kind.type),
+        )
 
-    def reset(self) -> None:
-        if self._epoch is not None:
-            self._epoch.close()
-        self._epoch = self._batches()
-        self._current = None
 
-    def iter_next(self) -> bool:
-        assert self._epoch is not None
-        self._current = next(self._epoch, None)
-        return self._current is not None
+@dataclass(frozen=True)
+class _Batches:
+    """The batches of one or two readers.
 
-    def next(self) -> DataBatch:
-        if not self.iter_next():
-            raise StopIteration
-        return self._batch
+    Attributes:
+      data, labels: the readers; without the second the labels are those of the first.
+      rows: first and one past the last row to read, None for the end.
+      names: how messages call the inputs.
+    """
 
-    def getdata(self) -> Any:
-        return self._batch.data
+    data: LibSVMReader
+    labels: LibSVMReader | None
+    rows: tuple[int, int | None]
+    names: tuple[Any, Any]
+    batch_size: int
+    round_batch: bool
+    dtype: np.dtype
 
-    def getlabel(self) -> Any:
-        return self._batch.label
-
-    def getindex(self) -> Any:
-        return self._batch.index
-
-    def getpad(self) -> int:
-        return self._batch.pad or 0
-
-    @property
-    def _batch(self) -> DataBatch:
-        if self._current is None:
-            raise RuntimeError("there is no current batch; call reset() or next() first")
-        return self._current
-
-    def _batches(self) -> Generator[DataBatch, None, None]:
-        """The batches of an epoch."""
+    def epoch(self) -> Epoch:
+        """The batches of an epoch, all of `batch_size` rows if they are to be round."""
         first_row, head = 0, None
         for data, label in self._read():
             rows = data.shape[0]
@@ -160,9 +153,9 @@ class LibSVMIter(DataIter):
 
     def _read(self) -> Generator[tuple[Any, Any], None, None]:
         """Data as SciPy rows, labels as SciPy rows or as an array."""
-        start, stop = self._rows
-        data = self._data.epoch(start_row=start)
-        labels = self._labels.epoch(start_row=start) if self._labels else None
+        start, stop = self.rows
+        data = self.data.epoch(start_row=start)
+        labels = self.labels.epoch(start_row=start) if self.labels else None
         left = None if stop is None else stop - start
         for batch in data:
             X: Any = batch.to_scipy()
@@ -177,27 +170,36 @@ class LibSVMIter(DataIter):
             if left == 0:
                 return
         if labels is not None and next(labels, None) is not None:
-            raise ValueError(f"{self._files[1]} has more rows than {self._files[0]}")
+            raise ValueError(f"{self.names[1]} has more rows than {self.names[0]}")
 
     def _label_rows(self, found: RowBatch | None, batch: RowBatch) -> Any:
         if found is None or found.rows < batch.rows:
             have = batch.first_row + (found.rows if found else 0)
             raise ValueError(
-                f"{self._files[1]} has {have} rows, {self._files[0]} has more; there must be a row "
+                f"{self.names[1]} has {have} rows, {self.names[0]} has more; there must be a row "
                 "of labels for each"
             )
         return found.to_scipy()
 
     def _array(self, rows: Any) -> Any:
         if isinstance(rows, np.ndarray):
-            return nd_array(rows, dtype=self._dtype)
-        return csr_matrix(rows, dtype=self._dtype)
+            return nd_array(rows, dtype=self.dtype)
+        return csr_matrix(rows, dtype=self.dtype)
 
 
 def _append(rows: Any, more: Any) -> Any:
     if isinstance(rows, np.ndarray):
         return np.concatenate([rows, more])
     return scipy.sparse.vstack([rows, more], format="csr")
+
+
+def _with_cache(path: Path) -> tuple[Path, str | None]:
+    """The path and the cache file, of `path#cache`."""
+    name = os.fspath(path)
+    if "#" not in name or os.path.exists(name):
+        return path, None
+    name, _, cache = name.rpartition("#")
+    return name, cache
 
 
 def _columns(name: str, shape: int | Sequence[int]) -> int:

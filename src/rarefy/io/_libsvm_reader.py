@@ -1,12 +1,15 @@
 """Batches of rows from LibSVM text."""
 
+import os
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
 from rarefy.io._batch import RowBatch
+from rarefy.io._disk_cache import CachedRows, cache_path, fingerprint, read_cache, write_cache
 from rarefy.io._errors import BadLines
 from rarefy.io._options import check_at_least, check_part, checked_options
 from rarefy.io._parse import (
@@ -43,6 +46,11 @@ class LibSVMReader:
     Rows that fit into `window_bytes` once parsed are kept after the first whole pass, and later
     passes parse nothing (`cache="auto"`).
 
+    With a `cache_file` the first pass writes all parsed rows to that file before it yields any, and
+    every later pass, of this process or another, reads them from there through a memory map, however
+    many there are. The file is made anew when its text or the arguments have changed, or when it is
+    damaged.
+
     Attributes:
       batch_size: rows a batch.
       shuffle_seed: what iteration passes to `epoch`.
@@ -70,6 +78,7 @@ class LibSVMReader:
         start_row: int = 0,
         shuffle_seed: int | None = None,
         cache: CacheMode = "auto",
+        cache_file: str | os.PathLike | None = None,
         window_bytes: int = 1 << 28,
         chunk_bytes: int = 1 << 22,
     ):
@@ -98,6 +107,7 @@ class LibSVMReader:
           prefetch: how many chunks are parsed ahead in the background; 0 parses when asked.
           start_row, shuffle_seed: see `epoch`.
           cache: `auto` keeps rows that fit into `window_bytes`, `never` parses every time.
+          cache_file: a file for the parsed rows; see above. Parts add their number to its name.
           window_bytes: how much memory parsed rows may take to be shuffled or kept.
           chunk_bytes: how much text is parsed at a time.
 
@@ -138,6 +148,12 @@ class LibSVMReader:
         self._cached: list[RowBlock] | None = None
         self._kind: ShuffleKind | None = None
         self._log = BadLineLog()
+        self._skipped: BadLines | None = None  # as a cache file remembers it
+        self._file, self._mark = None, ""
+        if cache_file is not None:
+            self._file = cache_path(cache_file, *self._part)
+            self._mark = fingerprint(self._pieces, self._options, self._find_base, self._part)
+            self._take(read_cache(self._file, self._mark))
 
     @property
     def index_base(self) -> int:
@@ -165,7 +181,7 @@ class LibSVMReader:
     @property
     def bad_lines(self) -> BadLines:
         """The lines left out by the last pass that parsed."""
-        return self._log.bad_lines()
+        return self._log.bad_lines() if self._skipped is None else self._skipped
 
     @property
     def shuffle_kind(self) -> ShuffleKind | None:
@@ -197,6 +213,8 @@ class LibSVMReader:
         if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer)):
             raise TypeError(f"seed: {seed!r} is not an integer")
         self._resolve()
+        if self._file is not None and self._skipped is None:
+            self._write_file(self._file)
         blocks = self._in_order(start_row) if seed is None else self._shuffled(int(seed), start_row)
         return self._batches(blocks, start_row)
 
@@ -208,6 +226,33 @@ class LibSVMReader:
         """Finds the base and the width, if they are still to be found."""
         self._options = resolved(self._pieces, self._options, self._find_base)
         self._find_base = False
+
+    def _write_file(self, path: str) -> None:
+        assert self._options.n_features is not None
+        write_cache(
+            path,
+            self._mark,
+            self._blocks_to_write(),
+            n_features=self._options.n_features,
+            index_base=self._options.index_base,
+            bad_lines=lambda: self._log.bad_lines(),
+        )
+        self._take(read_cache(path, self._mark))
+
+    def _blocks_to_write(self) -> Iterator[RowBlock]:
+        parser = LineParser(self._options, self._form, self._log)
+        yield RowBlock(**parser.new_rows().take(parser.format))  # there may be no other
+        yield from self._parsed(self._ranges(), 1)
+
+    def _take(self, found: CachedRows | None) -> None:
+        """Reads from the cache file from now on."""
+        if found is None:
+            return
+        self._options = replace(
+            self._options, n_features=found.n_features, index_base=found.index_base
+        )
+        self._find_base = False
+        self._cached, self._skipped = [found.rows], found.bad_lines
 
     @property
     def _splittable(self) -> bool:

@@ -24,6 +24,7 @@ from rarefy.metric._metric import (
     np,
     register,
 )
+from rarefy.metric._ranking import AUC, LogLoss
 from rarefy.metric._regression import MAE, MSE, RMSE, Caffe, Loss, PearsonCorrelation, Torch
 from rarefy.metric._scores import (
     Running,

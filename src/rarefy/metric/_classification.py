@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rarefy.base import ArgumentError
 from rarefy.metric._metric import (
     EvalMetric,
     Names,
@@ -55,7 +56,8 @@ class TopKAccuracy(EvalMetric):
       output_names, label_names: of `EvalMetric`.
 
     Raises:
-      ValueError: `top_k` is below 2; when updated, a prediction has more than two dimensions.
+      ArgumentError: `top_k` is below 2.
+      ValueError: when updated, a prediction has more than two dimensions.
     """
 
     def __init__(
@@ -66,7 +68,7 @@ class TopKAccuracy(EvalMetric):
         label_names: Names = None,
     ):
         if top_k < 2:
-            raise ValueError(f"top_k must be at least 2; got {top_k}. Use Accuracy for 1")
+            raise ArgumentError(f"top_k must be at least 2; got {top_k}. Use Accuracy for 1")
         super().__init__(name, output_names, label_names, top_k=top_k, has_global_stats=True)
         self.top_k = top_k
         self.name = f"{self.name}_{top_k}"

@@ -15,10 +15,12 @@ from rarefy._ops.infer import Plan, infer
 from rarefy._ops.opdef import OPERATORS, Operator, Signature
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import SType, Value, canonical, convert, is_traced, to_dense
+from rarefy._watch import watch
 from rarefy.autograd._mode import _mode
 from rarefy.autograd._tape import Slot, record
 from rarefy.base import MXNetError
 from rarefy.nd._handle import Handle
+from rarefy.nd._unknown import UnknownShapeError, settle
 from rarefy.sparse import BCOO, JAXSparse
 
 
@@ -45,7 +47,11 @@ def invoke(
       MXNetError: the operator refuses shapes or dtypes; `out` does not fit.
       StorageFallbackError: arrays would have to be made dense and settings refuse that.
     """
-    given, signature = _read(op, arrays)
+    try:
+        given, signature = _read(op, arrays)
+    except UnknownShapeError:
+        settle(op, arrays, params)
+        given, signature = _read(op, arrays)
     one_shape = len(given) != 2 or _shape_of(given[0]) == _shape_of(given[1])
     plan = infer(op, signature, params, one_shape=one_shape)
     if (
@@ -65,7 +71,19 @@ def invoke(
             if op.check is not None:
                 deferred.check(op, values, params)
             donate = _donated(op, params, arrays, values, out) if op.updates else ()
-            results = run(plan, values, params, key=key, training=training, donate=donate)
+            if watch.run is None:
+                results = run(plan, values, params, key=key, training=training, donate=donate)
+            else:
+                results = watch.run(
+                    op.name,
+                    run,
+                    plan,
+                    values,
+                    params,
+                    key=key,
+                    training=training,
+                    donate=donate,
+                )
         except (TypeError, ValueError) as error:
             raise MXNetError(f"{op.name}: {error}") from error
     slots: Sequence[Slot | None] = _NO_SLOT if len(results) == 1 else (None,) * len(results)

@@ -1,6 +1,8 @@
 """The compiled training step: recording, going back and updating as one program."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import jax
@@ -9,13 +11,15 @@ import numpy as np
 
 from rarefy import _key, autograd
 from rarefy._cell import Cell, holding, store_all
+from rarefy._ops import deferred
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import Value, canonical
 from rarefy.autograd._tape import Leaf, Slot
+from rarefy.base import MXNetError
 from rarefy.nd._handle import Handle
 from rarefy.nd._ndarray import NDArray
 from rarefy.optimizer._optimizer import Optimizer, lacks_rows, missing_row, refuse_row
-from rarefy.sparse import BCOO
+from rarefy.sparse import BCOO, JAXSparse
 
 
 class TrainStep:
@@ -31,17 +35,24 @@ class TrainStep:
       loss: takes the batch's arrays, uses the parameters it has closed over, returns the loss (an
         array of any shape) or a tuple of the loss and further arrays, which a call returns too.
       params: the parameters by name. Each needs `attach_grad(stype=...)` before; with stype
-        'row_sparse' its gradient is never larger than the rows that the batch touches.
-      optimizer: one of `rarefy.optimizer`; its state for parameter i (in the order of `params`) is
-        made here.
+        'row_sparse' its gradient is never larger than the rows that the batch touches. One with
+        `grad_req='null'` is left alone. With 'add' the gradient is added to the array that
+        `attach_grad` made, and the sum is what the parameter is updated by.
+      optimizer: one of `rarefy.optimizer`.
+      others: further arrays that `loss` may change, such as running means. Only those that it does
+        change are written.
+      states: the optimizer's states by index, to share; those that are missing are made here. By
+        default all are.
+      indices: the optimizer's index of each parameter; its place in `params` by default.
 
     Attributes:
       states: the optimizer's state arrays by parameter name, a tuple for each.
+      unused: names of parameters that the loss does not depend on, known after `look`.
       compilations: how often the step has been compiled.
 
     Raises:
-      ValueError: a parameter has no gradient attached, or accumulates it (`grad_req='add'`), or two
-        names are one array, or a row_sparse parameter without some of its rows has a dense gradient.
+      ValueError: a parameter has no gradient attached, or two names are one array, or a row_sparse
+        parameter without some of its rows has a dense gradient.
     """
 
     def __init__(
@@ -49,54 +60,144 @@ class TrainStep:
         loss: Callable[..., Any],
         params: Mapping[str, Handle],
         optimizer: Optimizer,
+        *,
+        others: Sequence[Handle] = (),
+        states: MutableMapping[Any, Any] | None = None,
+        indices: Mapping[str, Any] | None = None,
     ):
         self.loss = loss
         self.optimizer = optimizer
-        self.params = dict(params)
         self.compilations = 0
+        self._program = jax.jit(self._trace, static_argnums=0, donate_argnums=1)
+        self._layouts: dict[Hashable, int] = {}
+        self._looks: dict[Hashable, _Look] = {}
+        self.bind(params, others=others, states=states, indices=indices)
+
+    def bind(
+        self,
+        params: Mapping[str, Handle],
+        *,
+        others: Sequence[Handle] = (),
+        states: MutableMapping[Any, Any] | None = None,
+        indices: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Takes other arrays in place of those it had. Nothing is compiled again where they are alike.
+
+        Args:
+          params, others, states, indices: as when the step was made.
+        """
+        self.params = dict(params)
         self._trained = {n: p for n, p in self.params.items() if _is_trained(n, p)}
         cells = [p._cell for p in self._trained.values()]
         if len(set(map(id, cells))) != len(cells):
             raise ValueError("params: two names are one array; name a shared parameter once")
-        self._index = {name: i for i, name in enumerate(self.params)}
+        self._index = indices or {name: i for i, name in enumerate(self.params)}
+        shared: MutableMapping[Any, Any] = {} if states is None else states
         self.states: dict[str, tuple[NDArray, ...]] = {}
         self._state_of: dict[str, Any] = {}
         for name, param in self._trained.items():
-            state = optimizer.create_state_multi_precision(self._index[name], param)
-            self._state_of[name] = state
-            self.states[name] = _flat(state)
+            index = self._index[name]
+            if index not in shared:
+                shared[index] = self.optimizer.create_state_multi_precision(index, param)
+            self._state_of[name] = shared[index]
+            self.states[name] = _flat(shared[index])
         # Row_sparse weights without some of their rows: only for these a step waits, to check rows.
         self._partial = [name for name, p in self._trained.items() if lacks_rows(p._value)]
-        self._cells = [
+        leaves = {name: _leaf_of(p) for name, p in self._trained.items()}
+        added = [leaf.grad for leaf in leaves.values() if leaf.grad_req == "add"]
+        self._cells: list[Cell] = [
             *cells,
             *(s._cell for states in self.states.values() for s in states),
+            *(cell for cell in added if cell is not None),
             _key.STATE,
         ]
+        mine = set(map(id, self._cells))
+        frozen = [p for n, p in self.params.items() if n not in self._trained]
+        rest = {id(h._cell): h._cell for h in (*frozen, *others)}
+        self._others = [cell for each, cell in rest.items() if each not in mine]
+        described = ((n, x.grad_req, x.stype, len(self.states[n])) for n, x in leaves.items())
+        layout = (*described, tuple(self._partial), len(self._others))
+        self._layout = self._layouts.setdefault(layout, len(self._layouts))
         self._hyper_names: list[tuple[str, str]] = []
-        self._program = jax.jit(self._trace, donate_argnums=0)
 
     def __call__(self, *batch: Any) -> Any:
         """Does a step.
 
         Args:
-          *batch: the arrays that `loss` takes.
+          *batch: the arrays that `loss` takes, which may be nested in lists.
 
         Returns:
           The loss before the update, or the tuple that `loss` returned.
 
         Raises:
+          MXNetError: an operator refuses numbers of the batch, such as an id that is out of range.
+            Nothing has been updated.
           ValueError: a gradient has a row that its row_sparse parameter does not store. The step has
             been done without that row.
         """
-        values = [b._value if isinstance(b, Handle) else b for b in batch]
+        values = _values_of(batch)
+        kind = self._kind(values)
+        look = self._look(kind, values)
+        others = [c.value for c in self._others]
+        if look.checks:
+            try:
+                deferred.make(look.checks, [*_leaves_of(values), *others])
+            except (TypeError, ValueError) as error:
+                raise MXNetError(str(error)) from error
         with wide():
             held = [_own(c) for c in self._cells]
-            held, outputs, missing = self._program(held, self._next_hyper(), values)
+            held, changed, outputs, missing = self._program(
+                kind, held, others, self._next_hyper(), values
+            )
         store_all(self._cells, held)
+        if changed:
+            store_all([self._others[i] for i in look.changed], changed)
         for name, row in zip(self._partial, missing, strict=True):
             self._check_rows(name, row)
         handles = [Handle._wrap(v) for v in outputs]
         return handles[0] if len(handles) == 1 else tuple(handles)
+
+    def look(self, *batch: Any) -> Sequence[str]:
+        """Finds out, without computing anything, which parameters the loss does not depend on.
+
+        Args:
+          *batch: as for a call.
+
+        Returns:
+          Their names.
+        """
+        values = _values_of(batch)
+        return self._look(self._kind(values), values).unused
+
+    def _kind(self, values: Any) -> Hashable:
+        """What, shapes aside, decides about the program: the arrays that are held and the batch's."""
+        kinds = tuple(map(type, values))
+        if list in kinds or tuple in kinds or type(None) in kinds:
+            leaves, tree = jax.tree.flatten(values, is_leaf=lambda v: isinstance(v, JAXSparse))
+            return self._layout, tree, tuple(map(type, leaves))
+        return self._layout, kinds
+
+    def _look(self, kind: Hashable, values: Any) -> "_Look":
+        """What tracing tells before a step is done, once for each kind of it."""
+        if kind not in self._looks:
+            found = _Look()
+
+            def trace(held: list[Value], others: list[Value], batch: Any) -> None:
+                with self._inside(held, others) as checks:
+                    self._forward_and_back(batch)
+                    found.changed = [
+                        i for i, c in enumerate(self._others) if c.value is not others[i]
+                    ]
+                    found.unused = [n for n, p in self._trained.items() if not _leaf_of(p).fresh]
+                    arguments = [*_leaves_of(batch), *others]
+                    found.checks = deferred.on_arguments(checks, arguments)
+
+            with wide():
+                jax.eval_shape(
+                    trace, [c.value for c in self._cells], [c.value for c in self._others], values
+                )
+            self._looks[kind] = found
+        return self._looks[kind]
 
     def _next_hyper(self) -> np.ndarray:
         """What changes from step to step, for all parameters, as one `(h,)` float64 array."""
@@ -109,31 +210,43 @@ class TrainStep:
         # As a NumPy array: the program takes it to the device in a tenth of the time of jnp.asarray.
         return np.asarray(numbers, np.float64)
 
-    def _trace(self, held: list[Value], hyper: jax.Array, batch: list[Any]):
+    def _trace(self, kind: Hashable, held, others, hyper: jax.Array, batch: Any):
         self.compilations += 1
         scalars: dict[str, dict[str, jax.Array]] = {name: {} for name in self._trained}
         for i, (name, key) in enumerate(self._hyper_names):
             scalars[name][key] = hyper[i]
+        with self._inside(held, others):
+            outputs = self._forward_and_back(batch)
+            missing = [self._missing_row(name) for name in self._partial]
+            self._update(scalars)
+            changed = [self._others[i].value for i in self._looks[kind].changed]
+            return [c.value for c in self._cells], changed, outputs, missing
+
+    @contextmanager
+    def _inside(self, held: list[Value], others: list[Value]) -> Iterator[list[deferred.Check]]:
+        """Lets all arrays hold what is being traced, with gradients that belong to the trace."""
         slots = {name: p._slot for name, p in self._trained.items()}
         try:
-            with holding(self._cells, held):
-                outputs = self._forward_and_back(batch)
-                missing = [self._missing_row(name) for name in self._partial]
-                self._update(scalars)
-                return [c.value for c in self._cells], outputs, missing
+            with (
+                holding([*self._cells, *self._others], [*held, *others]),
+                deferred.collecting() as checks,
+            ):
+                for param in self._trained.values():
+                    before = _leaf_of(param)
+                    # A cell of this trace, as the array that attach_grad made belongs to no trace;
+                    # but a sum of gradients is among the arrays that are held.
+                    grad: Any = before.grad if before.grad_req == "add" else Cell(None)  # pyright: ignore[reportArgumentType]
+                    leaf = Leaf(grad, before.grad_req, before.stype)
+                    param._slot = Slot(before.stype, leaf=leaf)
+                yield checks
         finally:
             for name, slot in slots.items():
                 self._trained[name]._slot = slot
 
-    def _forward_and_back(self, batch: list[Any]) -> list[Value]:
-        for param in self._trained.values():
-            assert param._slot is not None and param._slot.leaf is not None
-            stype = param._slot.leaf.stype
-            # A cell of this trace, as the array that attach_grad made belongs to no trace.
-            leaf = Leaf(Cell(None), "write", stype)  # pyright: ignore[reportArgumentType]
-            param._slot = Slot(stype, leaf=leaf)
+    def _forward_and_back(self, batch: Any) -> list[Value]:
+        arrays = jax.tree.map(Handle._wrap, batch, is_leaf=lambda v: isinstance(v, JAXSparse))
         with autograd.record():
-            result = self.loss(*(Handle._wrap(b) for b in batch))
+            result = self.loss(*arrays)
         outputs = list(result) if isinstance(result, list | tuple) else [result]
         autograd.backward(outputs[0])
         return [o._value for o in outputs]
@@ -141,8 +254,7 @@ class TrainStep:
     def _missing_row(self, name: str) -> jax.Array | None:
         """The first row of a parameter's gradient that the parameter lacks; its height if none."""
         param = self._trained[name]
-        assert param._slot is not None and param._slot.leaf is not None
-        grad = param._slot.leaf.grad
+        grad = _leaf_of(param).grad
         if grad is None or grad.value is None:
             return None
         assert isinstance(grad.value, BCOO)
@@ -156,8 +268,7 @@ class TrainStep:
 
     def _update(self, scalars: dict[str, dict[str, jax.Array]]) -> None:
         for name, param in self._trained.items():
-            assert param._slot is not None and param._slot.leaf is not None
-            leaf = param._slot.leaf
+            leaf = _leaf_of(param)
             gradient = leaf.grad.value if leaf.grad is not None else None
             if gradient is None:
                 if leaf.stype != "default":
@@ -199,21 +310,36 @@ class TrainStep:
         self.optimizer.load_state_dict(saved["optimizer"])
 
 
+@dataclass(eq=False)
+class _Look:
+    """What is known of a step before it is done.
+
+    Attributes:
+      unused: names of parameters that the loss does not depend on.
+      changed: which of the further arrays the loss changes.
+      checks: of numbers of the batch.
+    """
+
+    unused: Sequence[str] = ()
+    changed: Sequence[int] = ()
+    checks: Sequence[deferred.Check] = ()
+
+
+def _leaf_of(param: Handle) -> Leaf:
+    assert param._slot is not None and param._slot.leaf is not None
+    return param._slot.leaf
+
+
 def _is_trained(name: str, param: Handle) -> bool:
     leaf = param._slot.leaf if param._slot is not None else None
     if leaf is None:
         raise ValueError(f"parameter {name} has no gradient; call attach_grad() on it first")
-    if leaf.grad_req == "add":
-        raise ValueError(
-            f"parameter {name} has grad_req='add'; a compiled step computes every gradient anew, so "
-            "attach it with 'write'"
-        )
-    if leaf.grad_req == "write" and leaf.stype == "default" and lacks_rows(param._value):
+    if leaf.grad_req != "null" and leaf.stype == "default" and lacks_rows(param._value):
         raise ValueError(
             f"parameter {name} is row_sparse without some of its rows, and a dense gradient has them "
             "all; attach it with attach_grad(stype='row_sparse')"
         )
-    return leaf.grad_req == "write"
+    return leaf.grad_req != "null"
 
 
 def _flat(state: Any) -> tuple[NDArray, ...]:
@@ -227,3 +353,14 @@ def _flat(state: Any) -> tuple[NDArray, ...]:
 def _own(cell: Cell) -> Value:
     """The cell's value in buffers that no other cell holds, so that they can be donated."""
     return jax.tree.map(jnp.copy, cell.value) if cell.shared else cell.value
+
+
+def _values_of(batch: Sequence[Any]) -> Any:
+    """What a batch's arrays hold, nested as they are."""
+    if all(isinstance(b, Handle) for b in batch):
+        return [canonical(b._value) for b in batch]
+    return jax.tree.map(lambda b: canonical(b._value) if isinstance(b, Handle) else b, list(batch))
+
+
+def _leaves_of(values: Any) -> list[Value]:
+    return jax.tree.leaves(values, is_leaf=lambda v: isinstance(v, JAXSparse))

@@ -15,12 +15,13 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
+from rarefy._primitives.csr_sum_rows import csr_sum_rows
 from rarefy.sparse import _dot, _entries, _layout, _rows, _spdot
 from rarefy.sparse._bcoo import BCOO
 from rarefy.sparse._bcsr import BCSR
+from rarefy.sparse._capacity import FEW_SLOTS, capacity, trim_csr
 from rarefy.sparse._check import check_bcsr, is_concrete
 from rarefy.sparse._index import as_kernel_index, index_dtype_for, row_of_entry
-from rarefy.sparse._ladder import capacity
 
 
 def is_csr(value: Any) -> bool:
@@ -111,19 +112,24 @@ def canonical_csr(csr: BCSR, *, drop_zeros: bool = False, nse: int | None = None
     return BCSR._trusted(data, columns, indptr, csr.shape, True, True)
 
 
-def csr_add(a: BCSR, b: BCSR, *, drop_zeros: bool = False) -> BCSR:
+def csr_add(
+    a: BCSR, b: BCSR, *, minus: bool = False, drop_zeros: bool = False, nse: int | None = None
+) -> BCSR:
     """Adds two csr matrices.
 
     Args:
       a, b: csr of one shape, any order, repeats and padding allowed.
+      minus: whether to subtract instead.
       drop_zeros: whether to drop elements whose sum is zero, as MXNet and SciPy do.
+      nse: slots of the result; None: `a.nse + b.nse`. Must be enough.
 
     Returns:
-      Canonical csr with the elements of either, of `a.nse + b.nse` slots.
+      Canonical csr with the elements of either.
     """
     _check_same_shape("csr_add", a, b)
     a, b = _in_order(a), _in_order(b)
-    data, columns, indptr = _rows.add(a._bufs, b._bufs, shape=a.shape, drop_zeros=drop_zeros)
+    options = {"nse": nse, "minus": minus, "drop_zeros": drop_zeros}
+    data, columns, indptr = _rows.add(a._bufs, b._bufs, shape=a.shape, **options)
     return BCSR._trusted(data, columns, indptr, a.shape, True, True)
 
 
@@ -178,8 +184,27 @@ def csr_multiply(a: BCSR, b: BCSR) -> BCSR:
     """
     _check_same_shape("csr_multiply", a, b)
     a, b = _in_order(a), _in_order(b)
-    data, columns, indptr = _rows.multiply(a._bufs, b._bufs, shape=a.shape)
+    data, columns, indptr, _ = _rows.multiply(a._bufs, b._bufs, shape=a.shape)
     return BCSR._trusted(data, columns, indptr, a.shape, True, True)
+
+
+def csr_multiply_known(a: BCSR, b: BCSR) -> BCSR:
+    """`csr_multiply` of matrices whose numbers are known, in as many slots as the capacity ladder has
+    for the elements, or, where that are few, as either matrix has."""
+    _check_same_shape("csr_multiply", a, b)
+    a, b = _in_order(a), _in_order(b)
+    most = min(a.nse, b.nse)
+    # Matrices that have little to do with each other have few elements in common.
+    nse = most if most <= FEW_SLOTS else capacity(most // 8)
+    while True:
+        data, columns, indptr, count = _rows.multiply(a._bufs, b._bufs, shape=a.shape, nse=nse)
+        out = BCSR._trusted(data, columns, indptr, a.shape, True, True)
+        if nse <= FEW_SLOTS and nse == most:
+            return out
+        needed = capacity(int(count))
+        if needed <= nse:
+            return trim_csr(out, needed)
+        nse = needed
 
 
 def _in_order(csr: BCSR) -> BCSR:
@@ -194,12 +219,13 @@ def _check_same_shape(name: str, a: BCSR, b: BCSR) -> None:
         raise ValueError(f"{name}: shapes differ: {a.shape} and {b.shape}")
 
 
-def csr_matmul(a: BCSR, b: BCSR, *, nse: int) -> BCSR:
+def csr_matmul(a: BCSR, b: BCSR, *, nse: int, sizes: jax.Array | None = None) -> BCSR:
     """Multiplies two csr matrices `(m, k)` and `(k, n)`.
 
     Args:
       a, b: any order, repeats and padding allowed.
       nse: slots of the result, at least `csr_matmul_nnz(a, b)`; elements beyond are left out.
+      sizes: `(m,)`, how many elements each row of the result has, where that is known.
 
     Returns:
       Canonical csr `(m, n)`.
@@ -209,7 +235,7 @@ def csr_matmul(a: BCSR, b: BCSR, *, nse: int) -> BCSR:
     shape = (a.shape[0], b.shape[1])
     places = a.indices, a.indptr, b.indices, b.indptr
     if _spdot.few_rows(a.shape, b.shape, a.nse + b.nse):
-        out = _spdot.csr_spdot(a.data, b.data, *places, n_cols=shape[1], nse=nse)
+        out = _spdot.csr_spdot(a.data, b.data, *places, sizes, n_cols=shape[1], nse=nse)
         data, indices, indptr = out
     else:
         product, (left, right) = _as_bcoo_product(a, b)
@@ -221,11 +247,24 @@ def csr_matmul(a: BCSR, b: BCSR, *, nse: int) -> BCSR:
 
 def csr_matmul_nnz(a: BCSR, b: BCSR) -> int:
     """Counts the elements of the product of two csr matrices; waits for their indices."""
+    return _matmul_sizes(a, b)[0]
+
+
+def csr_matmul_known(a: BCSR, b: BCSR) -> BCSR:
+    """`csr_matmul` of matrices whose indices are known, in as many slots as the capacity ladder has for
+    the elements; waits for the indices."""
+    count, sizes = _matmul_sizes(a, b)
+    return csr_matmul(a, b, nse=capacity(count), sizes=sizes)
+
+
+def _matmul_sizes(a: BCSR, b: BCSR) -> tuple[int, jax.Array | None]:
+    """The number of elements, and those of each row where a matrix is made by rows."""
     if _spdot.few_rows(a.shape, b.shape, a.nse + b.nse):
         places = a.indices, a.indptr, b.indices, b.indptr
-        return int(_spdot.csr_count(*places, n_cols=b.shape[1]))
+        count, sizes = _spdot.csr_sizes(*places, n_cols=b.shape[1])
+        return int(count), sizes
     product, indices = _as_bcoo_product(a, b)
-    return int(_spdot.count(*indices, product=product))
+    return int(_spdot.count(*indices, product=product)), None
 
 
 def _as_bcoo_product(a: BCSR, b: BCSR):
@@ -238,8 +277,16 @@ def _as_bcoo_product(a: BCSR, b: BCSR):
 def csr_sum(csr: BCSR, axis: int) -> jax.Array:
     """Sums a csr matrix `(m, n)` over `axis` 0 or 1, giving a dense `(n,)` or `(m,)`."""
     axis = operator.index(axis) % 2
+    if axis == 1 and csr.dtype != bool:
+        return _sum_rows(*csr._bufs, n_cols=csr.shape[1])
     ones = jnp.ones(csr.shape[axis], csr.dtype)
     return csr_dot(csr, ones) if axis == 1 else csr_t_dot(csr, ones)
+
+
+@partial(jax.jit, static_argnames="n_cols", inline=True)
+def _sum_rows(data, indices, indptr, *, n_cols):
+    indices, indptr = as_kernel_index(indices, indptr)
+    return csr_sum_rows(data, indices, indptr, n_cols=n_cols)
 
 
 def rows_nnz(csr: BCSR, begin: int, end: int) -> int:

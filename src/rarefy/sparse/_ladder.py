@@ -3,6 +3,10 @@
 SMALLEST = 16
 LAST_DOUBLING = 2**20
 
+# Up to here an eager result has the slots that a compiled one has, which nobody has to count; beyond,
+# as many as it needs.
+FEW_SLOTS = 4096
+
 
 def capacity(n: int, limit: int | None = None) -> int:
     """Rounds a number of stored elements up to the next rung of the ladder.

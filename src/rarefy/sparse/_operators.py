@@ -50,14 +50,14 @@ def csr_product(lhs: Any, rhs: Any, numbers: Any, out_dtype: Any = None) -> Any:
     if lhs.n_dense or rhs.n_dense or not _spdot.few_rows(lhs.shape, rhs.shape, lhs.nse + rhs.nse):
         return None
     product = _spdot.plan(lhs.shape, (lhs.nse, 2), rhs.shape, (rhs.nse, 2), numbers)
-    slots = product.slots
+    slots, sizes = product.slots, None
     places = lhs.indices, lhs.indptr, rhs.indices, rhs.indptr
     if slots > _spdot.FEW_SLOTS and all(map(is_concrete, places)):
         with jax.ensure_compile_time_eval():
-            count = _spdot.csr_count(*places, n_cols=rhs.shape[1])
+            count, sizes = _spdot.csr_sizes(*places, n_cols=rhs.shape[1])
             slots = capacity(int(count), slots)
     options = {"n_cols": rhs.shape[1], "nse": slots, "out_dtype": out_dtype}
-    return _spdot.csr_spdot(lhs.data, rhs.data, *places, **options)
+    return _spdot.csr_spdot(lhs.data, rhs.data, *places, sizes, **options)
 
 
 def matmul(lhs: Any, rhs: Any) -> Any:

@@ -8,9 +8,10 @@ from jax import lax
 from jax import numpy as jnp
 
 from rarefy._primitives.coo_to_csr import coo_to_csr
+from rarefy._primitives.csr_combine import csr_combine
 from rarefy._primitives.csr_merge import csr_merge
 from rarefy._primitives.csr_to_coo import csr_to_coo
-from rarefy._primitives.csr_transpose import csr_transpose
+from rarefy._primitives.csr_turn import csr_turn
 from rarefy._primitives.dense_places import dense_places
 from rarefy.sparse._index import as_kernel_index, index_dtype_for, row_starts
 
@@ -55,41 +56,36 @@ def transpose(data, indices, indptr, *, shape):
     Cost: O(nse + m + n).
     """
     indices, indptr = as_kernel_index(indices, indptr)
-    found = csr_transpose(indices, indptr, n_cols=shape[1])
-    return _taken(data, found.order), found.indices, found.indptr
+    return tuple(csr_turn(data, indices, indptr, n_cols=shape[1]))
 
 
-def _taken(data, order):
-    """`data[order]` for an order known to be in range."""
-    return data.at[order].get(mode="promise_in_bounds", unique_indices=True)
-
-
-@partial(jax.jit, static_argnames=("shape", "drop_zeros"), inline=True)
-def add(a, b, *, shape, drop_zeros=False):
+@partial(jax.jit, static_argnames=("shape", "nse", "minus", "drop_zeros"), inline=True)
+def add(a, b, *, shape, nse=None, minus=False, drop_zeros=False):
     """Adds two csr matrices whose columns ascend in each row without repeats.
 
     Args:
       a, b: data, indices and indptr of each.
       shape: `(m, n)`.
+      nse: slots of the result; None: as many as both have.
+      minus: whether to subtract instead.
       drop_zeros: whether to drop elements whose sum is zero.
 
     Returns:
-      data, indices and indptr of the sum, in order, of as many slots as both; padding last.
+      data, indices and indptr of the sum, in order, padding last.
 
     Cost: O(nse of both + m).
     """
-    data, indices, indptr, facts = combine(a, b, jnp.add, shape=shape)
-    if not drop_zeros:
-        return data, indices, indptr
-    # Few sums are zero anywhere, and moving the others costs more than all the rest.
-    return lax.cond(
-        facts[1] > 0,
-        partial(without_zeros, n_columns=shape[1]),
-        lambda *buffers: buffers,
-        data,
-        indices,
-        indptr,
-    )
+    nse = a[0].shape[0] + b[0].shape[0] if nse is None else nse
+    if minus:
+        b = -b[0], *b[1:]
+    return tuple(_combined(a, b, shape, nse=nse, drop_zeros=drop_zeros)[:3])
+
+
+def _combined(a, b, shape, **options):
+    dtype = jnp.result_type(a[0], b[0])
+    values = a[0].astype(dtype), b[0].astype(dtype)
+    places = as_kernel_index(*a[1:], *b[1:])
+    return csr_combine(*values, *places, n_cols=shape[1], **options)
 
 
 @partial(jax.jit, static_argnames=("fn", "shape"), inline=True)
@@ -106,7 +102,8 @@ def combine(a, b, fn, *, shape):
       zero, `(2,)`, dtype of the indices: what has to be known before the result gets its size.
     """
     dtype = jnp.result_type(a[0], b[0])
-    found = _merged(a, b, shape, a[0].shape[0] + b[0].shape[0], both=False)
+    places = as_kernel_index(*a[1:], *b[1:])
+    found = csr_merge(*places, n_cols=shape[1], nse=a[0].shape[0] + b[0].shape[0])
     data = fn(
         _entries_or_zero(a[0], found.from_a, dtype), _entries_or_zero(b[0], found.from_b, dtype)
     )
@@ -128,21 +125,15 @@ def without_zeros(data, indices, indptr, *, n_columns):
     return jnp.zeros_like(data).at[slot].set(data, mode="drop"), indices, ranks[indptr]
 
 
-@partial(jax.jit, static_argnames="shape", inline=True)
-def multiply(a, b, *, shape):
-    """Multiplies two csr matrices element by element; as `add`, of as many slots as the smaller."""
-    dtype = jnp.result_type(a[0], b[0])
-    found = _merged(a, b, shape, min(a[0].shape[0], b[0].shape[0]), both=True)
-    left, right = (
-        _entries_or_zero(x[0], entries, dtype)
-        for x, entries in ((a, found.from_a), (b, found.from_b))
-    )
-    return left * right, found.indices, found.indptr
+@partial(jax.jit, static_argnames=("shape", "nse"), inline=True)
+def multiply(a, b, *, shape, nse=None):
+    """Multiplies two csr matrices element by element; as `add`, of as many slots as the smaller.
 
-
-def _merged(a, b, shape, nse: int, *, both: bool):
-    places = as_kernel_index(*a[1:], *b[1:])
-    return csr_merge(*places, n_cols=shape[1], nse=nse, both=both)
+    Returns:
+      data, indices and indptr of the product, and the number of elements, also beyond `nse`.
+    """
+    nse = min(a[0].shape[0], b[0].shape[0]) if nse is None else nse
+    return tuple(_combined(a, b, shape, nse=nse, product=True))
 
 
 def _entries_or_zero(data, entries, dtype):

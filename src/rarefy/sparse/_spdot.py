@@ -29,13 +29,11 @@ from rarefy.sparse._index import (
     row_of_entry,
     row_starts,
 )
-from rarefy.sparse._ladder import capacity
+from rarefy.sparse._ladder import FEW_SLOTS, capacity
 from rarefy.sparse._layout import relayout
 
 Shape = tuple[int, ...]
 DimensionNumbers = tuple[tuple[Shape, Shape], tuple[Shape, Shape]]
-# Up to here an eager product has the slots that a compiled one has; beyond, as many as it needs.
-FEW_SLOTS = 4096
 NO_ORDER = (False, False)
 
 
@@ -270,22 +268,28 @@ def _ordered(data, order):
 
 
 @partial(jax.jit, static_argnames="n_cols")
-def csr_count(a_indices, a_indptr, b_indices, b_indptr, *, n_cols):
-    """How many elements the product of two csr matrices has."""
+def csr_sizes(a_indices, a_indptr, b_indices, b_indptr, *, n_cols):
+    """How many elements the product of two csr matrices has, and how many in each row."""
     places = as_kernel_index(a_indices, a_indptr, b_indices, b_indptr)
-    return csr_dot_csr_places(*places, n_cols=n_cols, nse=0).count
+    found = csr_dot_csr_places(*places, n_cols=n_cols, nse=0)
+    return found.count, found.sizes
 
 
 @partial(jax.jit, static_argnames=("n_cols", "nse", "out_dtype"), inline=True)
-def csr_spdot(a, b, a_indices, a_indptr, b_indices, b_indptr, *, n_cols, nse, out_dtype=None):
-    """The product of two csr matrices, of `nse` slots: data, indices and indptr, as `spdot`."""
+def csr_spdot(
+    a, b, a_indices, a_indptr, b_indices, b_indptr, sizes=None, *, n_cols, nse, out_dtype=None
+):
+    """The product of two csr matrices, of `nse` slots: data, indices and indptr, as `spdot`; `sizes`
+    are those of `csr_sizes`, where they are known."""
     dtype = common_dtype(a, b) if out_dtype is None else np.dtype(out_dtype)
     places = as_kernel_index(a_indices, a_indptr, b_indices, b_indptr)
     values = a.astype(dtype), b.astype(dtype)
-    return matrix_product(*values, *places, n_cols=n_cols, nse=nse, csr=True)
+    return matrix_product(*values, *places, n_cols=n_cols, nse=nse, csr=True, sizes=sizes)
 
 
-def matrix_product(a, b, a_indices, a_indptr, b_indices, b_indptr, *, n_cols, nse, csr=False):
+def matrix_product(
+    a, b, a_indices, a_indptr, b_indices, b_indptr, *, n_cols, nse, csr=False, sizes=None
+):
     """Multiplies two csr matrices whose values are of one dtype, any.
 
     Returns:
@@ -294,7 +298,7 @@ def matrix_product(a, b, a_indices, a_indptr, b_indices, b_indptr, *, n_cols, ns
     """
     places, dtype = (a_indices, a_indptr, b_indices, b_indptr), a.dtype
     if dtype in EXACT:
-        out = csr_matmul(a, b, *places, n_cols=n_cols, nse=nse, coordinates=not csr)
+        out = csr_matmul(a, b, *places, sizes, n_cols=n_cols, nse=nse, coordinates=not csr)
         return out[: 3 if csr else 2]
     found = csr_dot_csr_places(*places, n_cols=n_cols, nse=nse)
     data = _values(a, b, (*places, found.indices, found.indptr), n_cols)

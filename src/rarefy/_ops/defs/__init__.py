@@ -5,6 +5,7 @@
 
 from rarefy._ops.defs import (
     activation,
+    bags,
     blocks,
     broadcast,
     contrib,

@@ -19,7 +19,8 @@ from rarefy._ops.defs._sparse import negated, toward, unbroadcast
 from rarefy._ops.opdef import Operator, operator
 from rarefy._ops.places import add_to, sample, with_data, with_stored
 from rarefy._ops.storage import SPARSE, fit, is_traced, to_dense
-from rarefy.sparse._csr import csr_add, csr_combine, csr_multiply
+from rarefy.sparse._capacity import FEW_SLOTS, capacity
+from rarefy.sparse._csr import csr_add, csr_combine, csr_multiply, csr_multiply_known
 from rarefy.sparse._row_sparse import (
     add_row_sparse,
     combine_row_sparse,
@@ -212,8 +213,10 @@ def _sums(op: Operator, *, minus: bool) -> None:
         require_same_dtype(lhs, rhs)
         require_same_shape(lhs, rhs)
         if is_traced(lhs) or is_traced(rhs):
-            return csr_add(lhs, signed(rhs), drop_zeros=True)
-        return fit(*csr_combine(lhs, rhs, jnp.subtract if minus else jnp.add))
+            return csr_add(lhs, rhs, minus=minus, drop_zeros=True)
+        nse = capacity(lhs.nse + rhs.nse)
+        out = csr_add(lhs, rhs, minus=minus, drop_zeros=True, nse=nse)
+        return out if nse <= FEW_SLOTS else fit(out)
 
     @op.rule("row_sparse", "row_sparse", out="row_sparse", eager=True, one_shape=broadcast)
     def _(lhs, rhs):
@@ -263,7 +266,9 @@ for _op, _minus in (
 def _csr_product(lhs, rhs):
     require_same_dtype(lhs, rhs)
     require_same_shape(lhs, rhs)
-    return fit(csr_multiply(lhs, rhs))
+    if is_traced(lhs) or is_traced(rhs):
+        return csr_multiply(lhs, rhs)
+    return csr_multiply_known(lhs, rhs)
 
 
 elemwise_mul.rule("csr", "csr", out="csr", eager=True)(_csr_product)

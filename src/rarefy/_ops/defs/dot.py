@@ -13,7 +13,7 @@ from rarefy._ops.storage import fit, is_traced, to_dense
 from rarefy._primitives.csr_sample_dot import csr_sample_dot
 from rarefy.sparse import BCOO, BCSR
 from rarefy.sparse._capacity import capacity
-from rarefy.sparse._csr import csr_dot, csr_matmul, csr_matmul_nnz, csr_t_dot, take_csr_rows
+from rarefy.sparse._csr import csr_dot, csr_matmul, csr_matmul_known, csr_t_dot, take_csr_rows
 from rarefy.sparse._row_sparse import csr_dot_row_sparse
 from rarefy.sparse._row_sparse import csr_transpose_dot as _csr_transpose_dot
 
@@ -294,7 +294,7 @@ def _(lhs, rhs, *, transpose_a, transpose_b, forward_stype):
             "the product of two csr arrays has a size that depends on their values, which are not "
             "known in a compiled step; make one of them dense with tostype('default')"
         )
-    return fit(csr_matmul(left, right, nse=capacity(csr_matmul_nnz(left, right))))
+    return csr_matmul_known(left, right)
 
 
 @dot.gradient("csr", "csr")

@@ -1,0 +1,197 @@
+"""Binding: from a graph, shapes and arrays to an executor."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from rarefy._ops.shapes import is_known
+from rarefy.base import MXNetError
+from rarefy.context import Context, current_context
+from rarefy.executor._executor import Executor, Program
+from rarefy.nd import NDArray, zeros
+from rarefy.sym import Symbol
+from rarefy.sym._infer_shape import from_user, infer_graph_shapes
+from rarefy.sym._infer_storage import gradient_storage, infer_graph_storage, require_stype
+from rarefy.sym._infer_type import infer_graph_types
+from rarefy.sym._node import Node
+
+GRAD_REQS = ("null", "write", "add")
+
+
+class Binding:
+    """What `Symbol.bind` and `Symbol.simple_bind` do."""
+
+    def bind(
+        self,
+        symbol: Symbol,
+        ctx: Any,
+        *,
+        args: Any,
+        args_grad: Any = None,
+        grad_req: Any = "write",
+        aux_states: Any = None,
+        group2ctx: Any = None,
+        shared_exec: Any = None,
+    ) -> Executor:
+        """See `Symbol.bind`."""
+        ctx = current_context() if ctx is None else ctx
+        if not isinstance(ctx, Context):
+            raise TypeError("Context type error")
+        names = symbol.list_arguments()
+        arrays = _arrays("args", args, names)
+        grads: list[NDArray | None] = [None] * len(names)
+        if args_grad is not None:
+            grads = _arrays("args_grad", args_grad, names, allow_missing=True)
+        states = _arrays("aux_states", aux_states or [], symbol.list_auxiliary_states())
+        reqs = _requests(grad_req, names)
+        _check(symbol, names, arrays)
+        return _made(symbol, ctx, grad_req, group2ctx, arrays, grads, reqs, states)
+
+    def simple_bind(
+        self,
+        symbol: Symbol,
+        ctx: Any,
+        *,
+        grad_req: Any,
+        type_dict: Any,
+        stype_dict: Any,
+        group2ctx: Any,
+        shared_arg_names: Any,
+        shared_exec: Any,
+        shared_buffer: Any,
+        shapes: Mapping[str, Any],
+    ) -> Executor:
+        """See `Symbol.simple_bind`."""
+        if not isinstance(ctx, Context):
+            raise TypeError("Context type error")
+        if isinstance(grad_req, list | dict) and not grad_req:
+            kind = type(grad_req).__name__
+            raise RuntimeError(f"grad_req in simple_bind cannot be an empty {kind}")
+        names = symbol.list_arguments()
+        try:
+            reqs = _requests(grad_req, names)
+            found = _Properties(symbol, shapes, type_dict or {}, stype_dict or {})
+        except (MXNetError, ValueError) as error:
+            listed = "\n".join(f"{name}: {shape}" for name, shape in shapes.items())
+            raise RuntimeError(f"simple_bind error. Arguments:\n{listed}\n{error}") from error
+        shared = dict(shared_buffer or {})
+        if shared_exec is not None:
+            taken = shared_exec.arg_dict
+            shared.update({n: taken[n] for n in shared_arg_names or () if n in taken})
+            shared.update(shared_exec.aux_dict)
+        states = symbol._states()
+        arguments = [n for n in symbol._variables() if id(n) not in states]
+        auxiliary = [n for n in symbol._variables() if id(n) in states]
+        arrays = [found.array(n, ctx, shared) for n in arguments]
+        grads = [
+            found.gradient(n, ctx) if r != "null" else None
+            for n, r in zip(arguments, reqs, strict=True)
+        ]
+        aux = [found.array(n, ctx, shared) for n in auxiliary]
+        if shared_buffer is not None:
+            dense = zip(names, arrays, strict=True)
+            shared_buffer.update({n: a for n, a in dense if a.stype == "default"})
+        program = None
+        if shared_exec is not None and shared_exec._symbol is symbol:
+            program = shared_exec._program
+        return _made(symbol, ctx, grad_req, group2ctx, arrays, grads, reqs, aux, program)
+
+
+class _Properties:
+    """Shape, dtype and storage type of every variable of a graph."""
+
+    def __init__(self, symbol: Symbol, shapes, types, stypes):
+        entries = symbol._entries
+        # As in MXNet, names that the graph does not have are passed over.
+        given = {n: from_user(s) for n, s in shapes.items() if isinstance(s, tuple | list)}
+        self._shapes = infer_graph_shapes(entries, given)
+        missing = [
+            f"{v.name}: {self._shapes[id(v), 0]}"
+            for v in symbol._variables()
+            if not is_known(self._shapes[id(v), 0])
+        ]
+        if missing:
+            raise MXNetError(
+                "InferShape pass cannot decide shapes for the following arguments (-1 means unknown "
+                f"dimensions). Please consider providing them as inputs:\n{', '.join(missing)}"
+            )
+        kinds = {n: np.dtype(t).name for n, t in types.items()}
+        self._types = infer_graph_types(entries, kinds, blank="float32")
+        stored = {n: require_stype(s, n) for n, s in stypes.items()}
+        self._stored = infer_graph_storage(entries, stored, self._shapes)
+        self._gradients = gradient_storage(entries, self._stored)
+
+    def array(self, node: Node, ctx: Context, shared: Mapping[str, NDArray]) -> NDArray:
+        """An array for a variable: a shared one where it fits, else zeros."""
+        shape, dtype = self._shapes[id(node), 0], self._types[id(node), 0]
+        stype = self._stored[id(node)].outputs[0]
+        mine = shared.get(node.name)
+        fits = mine is not None and (mine.shape, mine.stype) == (shape, stype)
+        if mine is not None and fits and np.dtype(mine.dtype).name == dtype:
+            return mine
+        return zeros(shape, ctx=ctx, dtype=dtype, stype=stype)
+
+    def gradient(self, node: Node, ctx: Context) -> NDArray:
+        """An array for the gradient of a variable."""
+        shape, dtype = self._shapes[id(node), 0], self._types[id(node), 0]
+        return zeros(shape, ctx=ctx, dtype=dtype, stype=self._gradients[node.name])
+
+
+def _made(
+    symbol, ctx, grad_req, group2ctx, arrays, grads, reqs, states, program=None
+) -> Executor:
+    program = program or Program(symbol, states)
+    return Executor(symbol, ctx, grad_req, group2ctx, arrays, grads, reqs, program)
+
+
+def _arrays(
+    what: str, given: Any, names: Sequence[str], *, allow_missing: bool = False
+) -> list[Any]:
+    """The arrays in the order of the names."""
+    if isinstance(given, Mapping):
+        found = []
+        for name in names:
+            if name not in given and not allow_missing:
+                raise ValueError(f"key `{name}` is missing in `{what}`")
+            found.append(given.get(name))
+    elif isinstance(given, list | tuple):
+        if len(given) != len(names):
+            raise ValueError(f"Length of {what} does not match the number of arguments")
+        found = list(given)
+    else:
+        raise TypeError("Only accept list of NDArrays or dict of str to NDArray")
+    for array in found:
+        if not isinstance(array, NDArray) and not (array is None and allow_missing):
+            raise TypeError("Only accept list of NDArrays or dict of str to NDArray")
+    return found
+
+
+def _requests(grad_req: Any, names: Sequence[str]) -> list[str]:
+    """What is to be done with the gradient of each argument."""
+    if isinstance(grad_req, str):
+        reqs = [grad_req] * len(names)
+    elif isinstance(grad_req, Mapping):
+        reqs = [grad_req.get(name, "null") for name in names]
+    elif grad_req is None:
+        reqs = ["null"] * len(names)
+    else:
+        reqs = list(grad_req)
+        if len(reqs) != len(names):
+            raise ValueError(
+                "The length of grad_req list does not match the number of input arguments, expected "
+                f"{len(names)}, provided {len(reqs)}"
+            )
+    for req in reqs:
+        if req not in GRAD_REQS:
+            raise ValueError(f"grad_req must be in {', '.join(GRAD_REQS)}; got {req!r}")
+    return reqs
+
+
+def _check(symbol: Symbol, names: Sequence[str], arrays: Sequence[NDArray]) -> None:
+    """Refuses arrays whose shapes do not go together."""
+    shapes = {name: tuple(a.shape) or None for name, a in zip(names, arrays, strict=True)}
+    infer_graph_shapes(symbol._entries, shapes)
+
+
+Symbol._executors = Binding()

@@ -1,0 +1,39 @@
+"""Which results of a graph need a gradient to go back from."""
+
+from collections.abc import Set
+from typing import Any
+
+from rarefy.sym import Symbol
+from rarefy.sym._node import Node
+
+_LOSSES = frozenset(
+    "SoftmaxOutput LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput SVMOutput "
+    "MakeLoss make_loss".split()
+)
+
+
+def is_loss(node: Node) -> bool:
+    """Whether the gradient of an operator's arrays does not depend on that of its result."""
+    op, params = node.op, node.params
+    return op is not None and op.name in _LOSSES and not params.get("out_grad", False)
+
+
+def heads_that_need_gradients(symbol: Symbol, wanted: Set[str]) -> list[bool | None]:
+    """For each result whether it needs a gradient: None if no gradient that is wanted depends on it.
+
+    Args:
+      symbol: the graph.
+      wanted: the names of the variables whose gradients are wanted.
+    """
+    reaches: dict[int, Any] = {}
+    for node in symbol._nodes:
+        if node.op is None:
+            reaches[id(node)] = node.name in wanted
+        else:
+            reaches[id(node)] = node.op.differentiable and any(
+                reaches[id(e.node)] for e in node.given()
+            )
+    return [
+        not is_loss(e.node) if reaches[id(e.node)] else None
+        for e in symbol._entries
+    ]

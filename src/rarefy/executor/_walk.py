@@ -1,0 +1,93 @@
+"""Running a graph on arrays, node by node."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from rarefy._ops.opdef import Operator
+from rarefy.nd import NDArray
+from rarefy.nd._invoke import invoke
+from rarefy.sym import Symbol
+from rarefy.sym._node import Node
+
+Seen = Callable[[str, NDArray], None]
+
+
+_SIZE_UNKNOWN = ("_contrib_boolean_mask",)
+"""Operators whose results have a size that depends on numbers: no program can be compiled for them."""
+
+
+class Walk:
+    """The nodes of a graph in an order that they can be run in.
+
+    Args:
+      symbol: the graph.
+
+    Attributes:
+      symbol: the graph.
+      variables: the names of its variables, in the order that `run` takes their arrays.
+      compiled: whether it may be compiled: no result's size depends on numbers in arrays.
+    """
+
+    def __init__(self, symbol: Symbol):
+        self.symbol = symbol
+        nodes = symbol._nodes
+        places: dict[tuple[int, int], int] = {}
+        for node in nodes:
+            for i in range(node.n_outputs):
+                places[id(node), i] = len(places)
+        self.variables = [node.name for node in nodes if node.op is None]
+        self.compiled = not any(n.op is not None and n.op.name in _SIZE_UNKNOWN for n in nodes)
+        self._inputs = [places[id(node), 0] for node in nodes if node.op is None]
+        self._steps = [_Step(node, places) for node in nodes if node.op is not None]
+        self._heads = [places[id(e.node), e.index] for e in symbol._entries]
+        self._count = len(places)
+
+    def run(self, arrays: Sequence[NDArray], seen: Seen | None = None, inputs: bool = False):
+        """The results on arrays.
+
+        Args:
+          arrays: one for each variable.
+          seen: is told the name and the array of each operator's results.
+          inputs: whether it is told those of what operators read as well.
+
+        Returns:
+          A list of arrays.
+        """
+        values: list[Any] = [None] * self._count
+        for place, array in zip(self._inputs, arrays, strict=True):
+            values[place] = array
+        for step in self._steps:
+            if seen is not None and inputs:
+                step.show_inputs(values, seen)
+            given = [None if p is None else values[p] for p in step.inputs]
+            results = invoke(step.op, given, step.params)
+            results = results if isinstance(results, list) else [results]
+            for place, result in zip(step.outputs, results, strict=True):
+                values[place] = result
+            if seen is not None:
+                for name, result in zip(step.names, results, strict=True):
+                    seen(name, result)
+        return [values[p] for p in self._heads]
+
+
+class _Step:
+    """One operator of a graph, with the places of what it reads and writes."""
+
+    def __init__(self, node: Node, places: Mapping[tuple[int, int], int]):
+        assert node.op is not None
+        self.op: Operator = node.op
+        self.params = node.params
+        self.inputs = [e and places[id(e.node), e.index] for e in node.inputs]
+        self.outputs = [places[id(node), i] for i in range(node.n_outputs)]
+        self.names = node.output_names()
+        self._reads = [
+            (e.name if e.node.op is None else None, f"{node.name}_{array}", places[id(e.node), e.index])
+            for e, array in zip(node.inputs, node.arrays, strict=True)
+            if e is not None
+        ]
+
+    def show_inputs(self, values: Sequence[Any], seen: Seen) -> None:
+        for variable, name, place in self._reads:
+            if variable is not None:
+                seen(variable, values[place])
+            seen(name, values[place])

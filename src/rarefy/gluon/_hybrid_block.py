@@ -1,0 +1,234 @@
+"""Blocks that can be compiled as a whole."""
+
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import jax
+
+from rarefy import nd
+from rarefy._ops.storage import is_traced
+from rarefy.context import Context
+from rarefy.gluon._block import Block
+from rarefy.gluon._infer_shape import infer_shapes
+from rarefy.gluon._parameter import DeferredInitializationError, Parameter, shape_is_known
+from rarefy.gluon._parameter_dict import ParameterDict
+from rarefy.nd import NDArray
+from rarefy.nd._cached_op import CachedOp
+
+
+class HybridBlock(Block):
+    """A block that `hybridize` lets compile.
+
+    A subclass overrides `hybrid_forward(F, x, ..., **params)`, which gets the operators (`F`, here
+    `rarefy.nd`), its inputs and its parameters by the names of their attributes; or `forward(x, ...)`,
+    as in a `Block`. Until `hybridize` is called it runs operator by operator. After that, what it does
+    is traced once for each combination of shapes and storage types and runs as one program, which is
+    one node of the record; blocks inside it are part of that program.
+
+    While it is traced, numbers are not known: it may not ask for them (`asnumpy`), and what Python
+    decides is decided once.
+    """
+
+    def __init__(self, prefix: str | None = None, params: ParameterDict | None = None):
+        self._active = False
+        self._waits = True  # whether parameters may be there whose shapes are not known
+        self._compiled: dict[Any, _Compiled] = {}
+        super().__init__(prefix, params)
+
+    def register_child(self, block: Block, name: str | None = None) -> None:
+        """Makes a block a child.
+
+        Raises:
+          ValueError: it is no HybridBlock.
+        """
+        if not isinstance(block, HybridBlock):
+            raise ValueError(
+                f"Children of HybridBlock must also be HybridBlock, but {block} has type "
+                f"{type(block)}. If you are using Sequential, please try HybridSequential instead."
+            )
+        super().register_child(block, name)
+
+    def _changed(self) -> None:
+        self._waits = True
+        self._compiled = {}
+        super()._changed()
+
+    def hybridize(
+        self,
+        active: bool = True,
+        backend: Any = None,
+        clear: bool = True,
+        static_alloc: bool = False,
+        static_shape: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        """Lets the block, and those below, compile what they do, or run it operator by operator.
+
+        Args:
+          active: whether to compile.
+          clear: whether programs that were compiled before are dropped.
+          backend, static_alloc, static_shape, **kwargs: accepted for MXNet's sake. XLA plans memory,
+            and always for the shapes at hand.
+        """
+        self._active = active
+        if clear:
+            self._compiled = {}
+        if active and (self._forward_hooks or self._forward_pre_hooks):
+            warnings.warn(
+                f'"{self}" is being hybridized while still having forward hook/pre-hook. If "{self}" '
+                "is a child of HybridBlock, the hooks will not take effect.",
+                stacklevel=2,
+            )
+        super().hybridize(active, clear=clear)
+
+    def cast(self, dtype: Any) -> None:
+        """Converts all parameters to another dtype; compiled programs are dropped."""
+        self._changed()
+        super().cast(dtype)
+
+    @property
+    def compilations(self) -> int:
+        """How often the block has been compiled, forward and backward, since it was hybridized."""
+        return sum(each.op.compilations for each in self._compiled.values())
+
+    # Running
+
+    def _run(self, *args: Any) -> Any:
+        if not (self._active or self._waits):
+            return self.forward(*args)
+        flat, form = _flatten(args)
+        arrays = [a for a in flat if isinstance(a, NDArray)]
+        if not arrays or any(is_traced(a._cell.value) for a in arrays):
+            return self.forward(*args)
+        if not self._active:
+            # Together now, if they can be, rather than layer by layer as the run comes to them.
+            with suppress(ValueError):
+                self._finish_deferred_init(args)
+            return self.forward(*args)
+        if self._waits:
+            self._finish_deferred_init(args)
+        for each in flat:
+            if each is not None and not isinstance(each, NDArray):
+                raise ValueError(
+                    f"When hybridized, the input of HybridBlock {self.name} must be (nested) list of "
+                    f"NDArray, but got {each} of type {type(each)}"
+                )
+        return self._run_compiled(flat, form, arrays)
+
+    def _run_compiled(self, flat: Any, form: Any, arrays: Sequence[NDArray]) -> Any:
+        ctx = _only_context(arrays)
+        compiled = self._compiled.get((form, ctx))
+        if compiled is None:
+            compiled = self._compiled[form, ctx] = _Compiled(self, form)
+        held = compiled.held(ctx)
+        if ctx is None:
+            return compiled.op(flat, held)
+        with ctx:
+            return compiled.op(flat, held)
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """Calls `hybrid_forward` with the operators and the parameters.
+
+        Raises:
+          ValueError: no argument is an array, or the shape of a parameter cannot be inferred.
+        """
+        first = next((a for a in _leaves(args) if isinstance(a, NDArray)), None)
+        if first is None:
+            raise ValueError(
+                "In HybridBlock, there must be one NDArray or one Symbol in the input. Please check "
+                "the type of the args."
+            )
+        ctx = first._ctx
+        try:
+            params = {name: p._of(ctx) for name, p in self._reg_params.items()}
+        except DeferredInitializationError:
+            self._finish_deferred_init(args)
+            params = {name: p._of(ctx) for name, p in self._reg_params.items()}
+        if ctx is None:
+            return self.hybrid_forward(nd, *args, **kwargs, **params)
+        with ctx:
+            return self.hybrid_forward(nd, *args, **kwargs, **params)
+
+    def hybrid_forward(self, F: Any, x: Any, *args: Any, **kwargs: Any) -> Any:
+        """What the block computes; to be overridden.
+
+        Args:
+          F: the operators.
+          x, *args: the inputs.
+          **kwargs: the block's own parameters.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must override hybrid_forward or forward")
+
+    # Shapes of parameters
+
+    def infer_shape(self, *args: Any) -> None:
+        """Finds out the shapes of parameters from inputs, without computing anything.
+
+        Raises:
+          ValueError: they do not follow from the inputs.
+        """
+        infer_shapes(self.forward, self.collect_params().values(), args)
+
+    def _finish_deferred_init(self, args: Sequence[Any]) -> None:
+        params = self.collect_params().values()
+        if any(p._deferred_init is not None for p in params):
+            self.infer_shape(*args)
+            for param in params:
+                if shape_is_known(param._shape):
+                    param._finish_deferred_init()
+        self._waits = any(p._data is None for p in params)
+
+
+class _Compiled:
+    """The programs of a block for one structure of its inputs.
+
+    Args:
+      block: the block.
+      form: the structure.
+    """
+
+    def __init__(self, block: HybridBlock, form: Any):
+        self.op = CachedOp(lambda *flat: block.forward(*_unflatten(form, flat)))
+        self._params: list[Parameter] = list(block.collect_params().values())
+        self._held: list[NDArray] = []
+
+    def held(self, ctx: Context | None) -> list[NDArray]:
+        """The arrays of all parameters; the same list as long as they are the same arrays."""
+        arrays = [p._of(ctx) for p in self._params]
+        if len(arrays) != len(self._held) or any(
+            a is not b for a, b in zip(arrays, self._held, strict=True)
+        ):
+            self._held = arrays
+        return self._held
+
+
+def _flatten(args: tuple[Any, ...]) -> tuple[list[Any], Any]:
+    """What nested lists hold, and how they nest."""
+    if all(isinstance(a, NDArray) for a in args):
+        return list(args), len(args)
+    flat, form = jax.tree.flatten(args, is_leaf=lambda x: x is None)
+    return flat, (form, tuple(leaf is None for leaf in flat))
+
+
+def _unflatten(form: Any, flat: Sequence[Any]) -> Sequence[Any]:
+    return flat if isinstance(form, int) else jax.tree.unflatten(form[0], flat)
+
+
+def _leaves(args: Sequence[Any]) -> Any:
+    for arg in args:
+        if isinstance(arg, list | tuple):
+            yield from _leaves(arg)
+        else:
+            yield arg
+
+
+def _only_context(arrays: Sequence[NDArray]) -> Context | None:
+    found = {a._ctx for a in arrays}
+    if len(found) > 1:
+        raise ValueError(
+            "Find multiple contexts in the input, After hybridized, the HybridBlock only supports one "
+            f"input context. Find all contexts = {[a.context for a in arrays]}"
+        )
+    return found.pop()

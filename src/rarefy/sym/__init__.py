@@ -1,0 +1,36 @@
+"""Graphs of operators on variables, in MXNet's style."""
+
+from rarefy._ops import defs as _defs
+from rarefy.sym import _internal, contrib, linalg, op, random, sparse
+from rarefy.sym import _symbol as symbol
+from rarefy.sym._create import (
+    Group,
+    Variable,
+    arange,
+    eye,
+    fromjson,
+    full,
+    histogram,
+    hypot,
+    linspace,
+    load,
+    load_json,
+    maximum,
+    minimum,
+    ones,
+    pow,
+    power,
+    split_v2,
+    var,
+    zeros,
+)
+from rarefy.sym._render import namespace as _namespace
+from rarefy.sym._symbol import Symbol
+
+globals().update(
+    {
+        name: function
+        for name, function in _namespace(module="rarefy.sym").items()
+        if name not in globals()
+    }
+)

@@ -1,0 +1,6 @@
+"""The operators that have a rule for sparse storage."""
+
+from rarefy._ops import defs as _defs  # noqa: F401 - fills the registry
+from rarefy.sym._render import namespace as _namespace
+
+globals().update(_namespace(module="rarefy.sym.sparse", sparse=True))

@@ -1,0 +1,258 @@
+"""What MXNet 1.9.1 answers to calls of what training is made of: stores, iterators, logs.
+
+    python tests/oracles/mxnet_training.py       # with MXNet installed
+
+writes the answers to tests/cases/mxnet_training.json; the tests run the same calls on rarefy. A call is
+a few statements; what they `note` is the answer, and the kinds of an exception where one ends them.
+"""
+
+import json
+import logging
+import re
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+FILE = Path(__file__).parents[1] / "cases" / "mxnet_training.json"
+
+STORE = [
+    "kv.init('a', A); kv.pull('a', out=O); note(O, kv.type, kv.rank, kv.num_workers)",
+    "kv.init('a', A); kv.init('a', A)",
+    "kv.init(['a', 'b'], [A, B]); kv.pull(['a', 'b'], out=[O, P]); note(O, P)",
+    "kv.init(['a', 'b'], [A])",
+    "kv.init('a', A); kv.init(3, A)",
+    "kv.init([3, 'a'], [A, A])",
+    "kv.init(1.5, A)",
+    "kv.init('a', np.ones(3))",
+    "kv.push('a', A)",
+    "kv.pull('a', out=O)",
+    "kv.init('a', A); kv.pull('a')",
+    "kv.init(9, A); kv.push(9, [A, B, A * 5]); kv.pull(9, out=[O, P]); note(O, P)",
+    "kv.init('a', A); kv.push('a', [A, B]); kv.push('a', B); kv.pull('a', out=O); note(O, B)",
+    "kv.init('a', A); kv.push('a', nd.ones((3, 3))); kv.pull('a', out=O); note(O)",
+    "kv.init(['a', 'b'], [A, A]); kv.push(['a', 'b'], [[A, B], [B, B]]); kv.pull('b', out=O); note(O)",
+    "kv.init('a', A); kv.push(['a', 'a'], [A, B]); kv.pull('a', out=O); note(O)",
+    "kv.init('a', A); kv.push('a', B.astype('float64')); kv.pull('a', out=O); note(O)",
+    "kv.init('a', A); kv.pushpull('a', [A, B], out=O); note(O, A)",
+    "kv.init('a', A); kv.pushpull('a', B); note(B)",
+    "kv.broadcast('a', B, out=[O, P]); note(O, P)",
+    "kv.broadcast('a', B, out=O); kv.broadcast('a', B, out=O)",
+    "kv.init('r', R); kv.pull('r', out=Z); note(Z)",
+    "kv.init('r', R); kv.pull('r', out=Z, ignore_sparse=False); note(Z)",
+    "kv.init('r', R); kv.pull('r', out=D, ignore_sparse=False); note(D)",
+    "kv.init('r', R); kv.row_sparse_pull('r', out=Z, row_ids=nd.array([3, 0, 3])); note(Z)",
+    "kv.init('r', R); kv.row_sparse_pull('r', out=Z, row_ids=[nd.array([[4, 1], [1, 2]])]); note(Z)",
+    "kv.init('r', R); kv.row_sparse_pull('r', out=[Z, Y], row_ids=nd.array([1, 0])); note(Z, Y)",
+    "kv.init('r', R); kv.row_sparse_pull('r', out=[Z, Y],"
+    " row_ids=[nd.array([1]), nd.array([3, 2], dtype='int64')]); note(Z, Y)",
+    "kv.init(['r', 's'], [R, S]); kv.row_sparse_pull(['r', 's'], out=[Z, Y],"
+    " row_ids=[nd.array([1]), nd.array([3, 2])]); note(Z, Y)",
+    "kv.init(['r', 's'], [R, S]); kv.row_sparse_pull(['r', 's'], out=[Z, Y], row_ids=nd.array([1]))",
+    "kv.init('r', R); kv.row_sparse_pull('r', out=D, row_ids=nd.array([1]))",
+    "kv.init('r', R); kv.row_sparse_pull('r', out=Z)",
+    "kv.init('r', R); kv.row_sparse_pull('r', row_ids=nd.array([1]))",
+    "kv.init('r', D); kv.row_sparse_pull('r', out=Z, row_ids=nd.array([1]))",
+    "kv.init('r', Z); kv.row_sparse_pull('r', out=Y, row_ids=nd.array([1, 3])); note(Y)",
+    "kv.init('r', R); kv.push('r', [R, S]); kv.pull('r', out=Z, ignore_sparse=False); note(Z)",
+    "kv.init('r', R); kv.push('r', D + 1); kv.pull('r', out=D, ignore_sparse=False); note(D)",
+    "kv.init('d', D); kv.push('d', [R, D + 1]); kv.pull('d', out=D); note(D)",
+    "kv.init('d', D); kv.push('d', [R, S]); kv.pull('d', out=D); note(D)",
+    "kv.init('d', D); kv.push('d', D.tostype('csr'))",
+    "kv.set_gradient_compression({'type': '2bit'})",
+    "kv = device; kv.set_gradient_compression({'type': '2bit', 'threshold': 0.5}); kv.init('a', A)\n"
+    "for i in range(4):\n    kv.push('a', [G, G * 2]); kv.pull('a', out=O); note(O)",
+    "kv = device; kv.set_gradient_compression({'type': '2bit'}); kv.init('a', A)\n"
+    "for i in range(3):\n    kv.push('a', G); kv.pull('a', out=O); note(O)",
+    "device.set_gradient_compression({'type': '3bit'})",
+    "device.set_gradient_compression({'threshold': 1})",
+    "device.set_gradient_compression({'type': '2bit', 'threshold': -1})",
+    "kv.init(0, A); kv.set_optimizer(mx.optimizer.SGD(learning_rate=0.1, momentum=0.9))\n"
+    "for i in range(3):\n    kv.push(0, [A, B]); kv.pull(0, out=O); note(O)",
+    "kv.init('r', R); kv.set_optimizer(mx.optimizer.SGD(learning_rate=0.5, wd=0.1))\n"
+    "kv = kv; kv.init('w', nd.ones((5, 2)).tostype('row_sparse')); kv.push('w', [R, S])\n"
+    "kv.row_sparse_pull('w', out=Z, row_ids=nd.array([0, 1, 3])); note(Z)",
+    "kv.init('a', A); kv._set_updater(lambda k, g, w: w.__iadd__(g * 2))\n"
+    "kv.push('a', [A, B]); kv.pull('a', out=O); note(O, A, B)",
+    "kv.init(5, A); kv._set_updater(lambda k, g, w: note(k, g, w)); kv.push(5, [A, B])",
+    "kv.save_optimizer_states(folder + '/s')",
+    "kv.load_optimizer_states(folder + '/s')",
+    "mx.kv.create(3)",
+    "note(kv.is_capable('optimizer')); kv.is_capable('x')",
+]
+
+_EPOCHS = (
+    "def epochs(it, n, reset='reset'):\n"
+    "    for _ in range(n):\n"
+    "        for b in it: note(b.data[0], b.label[0] if b.label else [], b.pad)\n"
+    "        getattr(it, reset)()\n"
+)
+ITERATORS = [
+    _EPOCHS + f"np.random.seed({size})\nepochs(mx.io.NDArrayIter(X, Y, {size}, shuffle={shuffle}, "
+    f"last_batch_handle='{handle}'), 3, '{reset}')"
+    for size, shuffle, handle, reset in [
+        (3, False, "pad", "reset"),
+        (3, True, "pad", "reset"),
+        (3, True, "discard", "reset"),
+        (3, False, "roll_over", "reset"),
+        (3, True, "roll_over", "reset"),
+        (3, False, "roll_over", "hard_reset"),
+        (7, False, "roll_over", "reset"),
+        (7, True, "pad", "reset"),
+        (4, False, "roll_over", "reset"),
+    ]
+] + [
+    "it = mx.io.NDArrayIter({'b': X, 'a': nd.array(Y, dtype='int32')}, [Y, X], 2)\n"
+    "b = it.next(); note(b.data, b.label, it.provide_data, it.provide_label)",
+    "it = mx.io.NDArrayIter([X, Y], None, 2, data_name='d'); note(it.provide_data, it.provide_label)",
+    "it = mx.io.NDArrayIter(X, Y, 3, last_batch_handle='roll_over'); it.next(); it.reset()\n"
+    "note(it.next().data[0], it.iter_next(), it.getpad(), it.getlabel())",
+    "it = mx.io.ResizeIter(mx.io.NDArrayIter(X, Y, 3), 5)\n"
+    + _EPOCHS
+    + "note(it.provide_data, it.batch_size); epochs(it, 2)",
+    "it = mx.io.ResizeIter(mx.io.NDArrayIter(X, Y, 3), 2, reset_internal=False)\n"
+    + _EPOCHS
+    + "epochs(it, 3); it.next(); note(it.getdata(), it.getpad())",
+    "it = mx.io.PrefetchingIter([mx.io.NDArrayIter(X, Y, 3), mx.io.NDArrayIter({'q': Y}, None, 3)],"
+    " rename_data=[{'data': 'u'}, {'q': 'v'}])\n"
+    "note(it.provide_data, it.provide_label, it.batch_size)\n"
+    "for _ in range(2):\n"
+    "    for b in it: note(b.data, b.label, b.pad, b.provide_data)\n"
+    "    it.reset()",
+    "it = mx.io.PrefetchingIter(mx.io.NDArrayIter(X, Y, 3)); note(it.iter_next(), it.getpad())\n"
+    "note(it.getdata(), it.getlabel(), it.getindex()); it.reset(); note(it.next().data)",
+    "it = mx.io.CSVIter(data_csv=D, data_shape=(3,), label_csv=L, batch_size=2)\n"
+    "note(it.provide_data, it.provide_label)\n"
+    "for b in it: note(b.data, b.label, b.pad, b.index, it.getdata(), it.getlabel(), it.getpad())",
+    "it = mx.io.CSVIter(data_csv=D, data_shape=(3, 1), batch_size=5, dtype='int64')\n"
+    "for b in it: note(b.data, b.label, b.pad)",
+    "it = mx.io.CSVIter(data_csv=D, data_shape=(3,), label_csv=D, label_shape=(3,), batch_size=5)\n"
+    "for b in it: note(b.label)",
+    "list(mx.io.CSVIter(data_csv=D, data_shape=(4,), batch_size=5))",
+    "list(mx.io.LibSVMIter(data_libsvm=V, data_shape=(9,), batch_size=2))",
+]
+
+METRICS = [
+    "m = mx.metric.create('f1'); m.update([nd.array([0, 1, 2])], [nd.array(np.eye(3))])",
+    "m = mx.metric.create('mcc'); m.update([nd.array([0, 1, 2])], [nd.array(np.eye(3))])",
+    "m = mx.metric.create('acc'); m.update([nd.array([0, 1])], [nd.array(np.eye(3))])",
+    "m = mx.metric.create('top_k_accuracy', top_k=1)",
+    "m = mx.metric.create('nope')",
+    "m = mx.metric.create(['acc', 'ce']); m.update([nd.array([0, 2])], [nd.array(np.eye(3)[:2])])\n"
+    "note(m.get(), m.get_name_value())",
+    "m = mx.metric.np(lambda l, p: float((l == p.argmax(1)).sum()), name='hits')\n"
+    "m.update([nd.array([0, 2])], [nd.array(np.eye(3)[:2])]); note(m.get())",
+    "m = mx.metric.create('perplexity', ignore_label=0)\n"
+    "m.update([nd.array([0, 1])], [nd.array([[.5, .5], [.25, .75]])]); note(m.get())",
+    "m = mx.metric.create('acc'); m.update_dict({'l': nd.array([0, 1])}, {'o': nd.array([1, 1])})\n"
+    "note(m.get(), m.get_global())",
+    "m = mx.metric.Loss(); m.update(None, [nd.array([1, 2, 3])]); note(m.get())",
+]
+
+LOGS = [
+    f"m = mx.metric.create('acc'); m.update([nd.array([0, 1])], [nd.array([[.9, .1], [.9, .1]])])\n"
+    f"c = {made}\n"
+    f"for i in range(7):\n    c(mx.model.BatchEndParam(2, i, {metric}, None))"
+    for made, metric in [
+        ("mx.callback.Speedometer(10, 2)", "m"),
+        ("mx.callback.Speedometer(10, 3, auto_reset=False)", "m"),
+        ("mx.callback.Speedometer(10, 2)", "None"),
+        ("mx.callback.ProgressBar(6, 10)", "m"),
+        ("mx.callback.log_train_metric(2)", "m"),
+        ("mx.callback.log_train_metric(3, auto_reset=True)", "m"),
+        ("mx.callback.LogValidationMetricsCallback()", "m"),
+    ]
+] + [
+    "note(mx.model.BatchEndParam(1, 2, 3, 4)._asdict())",
+]
+
+TOPICS = {"store": STORE, "iterators": ITERATORS, "metrics": METRICS, "logs": LOGS}
+
+
+def answer(mx, call):
+    """What a call notes, the kinds of the exception that ends it, and what it logs, without numbers
+    that are times."""
+    nd, noted, lines = mx.nd, [], []
+
+    def note(*values):
+        noted.extend(_plain(value) for value in values)
+
+    logger, handler = logging.getLogger(), logging.Handler()
+    handler.emit = lambda record: lines.append(_without_speed(record.getMessage()))
+    logger.addHandler(handler)
+    level, kinds = logger.level, None
+    logger.setLevel(logging.INFO)
+    rows = nd.sparse.row_sparse_array
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        table, labels, svm = (f"{folder}/{name}" for name in ("d.csv", "l.csv", "v.svm"))
+        Path(table).write_text("1,2,3\n4,5,6\n-7,8,9\n10,11,12\n")
+        Path(labels).write_text("0\n1\n2\n3\n")
+        Path(svm).write_text("1 0:2\n0 -1:2\n")
+        given = {
+            "mx": mx,
+            "nd": nd,
+            "np": np,
+            "note": note,
+            "folder": folder,
+            "kv": mx.kv.create("local"),
+            "device": mx.kv.create("device"),
+            "D": nd.zeros((5, 2)),
+            "L": labels,
+            "V": svm,
+            "A": nd.ones((2, 3)),
+            "B": nd.array([[1, 2, 3], [4, 5, 6]]),
+            "O": nd.zeros((2, 3)),
+            "P": nd.zeros((2, 3)),
+            "G": nd.array([[0.3, 0.6, -0.3], [0.5, -2, 1.2]]),
+            "R": rows(([[1, 2], [3, 4]], [1, 3]), shape=(5, 2)),
+            "S": rows(([[5, 6], [7, 8]], [0, 3]), shape=(5, 2)),
+            "Z": nd.sparse.zeros("row_sparse", (5, 2)),
+            "Y": nd.sparse.zeros("row_sparse", (5, 2)),
+            "X": np.arange(20.0).reshape(10, 2),
+        }
+        if "io." in call:
+            given |= {"D": table, "Y": np.arange(10)}
+        try:
+            exec(call, given)
+            nd.waitall()
+        except Exception as error:
+            kinds = [kind.__name__ for kind in type(error).__mro__[:-3]]
+        finally:
+            logger.removeHandler(handler)
+            logger.setLevel(level)
+    return {"noted": noted, "kinds": kinds, "lines": lines}
+
+
+def _without_speed(line):
+    return re.sub(r"Speed: [0-9.infe+]+", "Speed: *", line)
+
+
+def _plain(value):
+    if hasattr(value, "stype"):
+        rows = value.indices.asnumpy().tolist() if value.stype == "row_sparse" else None
+        kind = np.dtype(value.dtype).name
+        return [value.stype, kind, rows, np.round(value.asnumpy(), 5).tolist()]
+    if hasattr(value, "layout"):
+        return [value.name, list(value.shape), np.dtype(value.dtype).name, value.layout]
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    return round(value, 5) if isinstance(value, float) else value
+
+
+def main():
+    import mxnet as mx
+
+    found = {topic: [answer(mx, call) for call in calls] for topic, calls in TOPICS.items()}
+    FILE.write_text(json.dumps({"mxnet": mx.__version__, **found}, indent=0) + "\n")
+
+
+if __name__ == "__main__":
+    main()
