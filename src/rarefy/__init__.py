@@ -19,6 +19,7 @@ from rarefy import (
     lr_scheduler,
     metric,
     model,
+    module,
     monitor,
     name,
     nd,
@@ -32,13 +33,16 @@ from rarefy import (
     sym,
     test_utils,
     util,
+    visualization,
 )
 from rarefy import initializer as init
 from rarefy import kvstore as kv
+from rarefy import module as mod
 from rarefy import monitor as mon
 from rarefy import nd as ndarray
 from rarefy import random as rnd
 from rarefy import sym as symbol
+from rarefy import visualization as viz
 from rarefy._config import config
 from rarefy._version import __version__ as __version__
 from rarefy.attribute import AttrScope

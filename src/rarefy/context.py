@@ -1,6 +1,7 @@
 """Contexts: where an array lives."""
 
 import threading
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import jax
@@ -160,6 +161,10 @@ def context_of(value: Any) -> Context:
     leaf = getattr(value, "data", value)
     if isinstance(leaf, Tracer):
         return current_context()
-    device = next(iter(leaf.devices()))
+    return Context(*_kind_and_number(next(iter(leaf.devices()))))
+
+
+@lru_cache(maxsize=64)
+def _kind_and_number(device: Any) -> tuple[str, int]:
     kind = "gpu" if device.platform in ("gpu", "cuda", "rocm") else "cpu"
-    return Context(kind, jax.devices(device.platform).index(device))
+    return kind, jax.devices(device.platform).index(device)

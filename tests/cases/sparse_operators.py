@@ -349,6 +349,24 @@ def _layers() -> Iterator[Use]:
     yield Use(
         "factorization_machine", ("csr", "default"), (None, lambda s: (s[1], 3)), _fm, "default"
     )
+    yield Use(
+        "field_aware_factorization_machine",
+        ("csr", "default", "default"),
+        (None, lambda s: (s[1], 2, 3), lambda s: np.arange(s[1]) % 2),
+        _ffm,
+        "default",
+    )
+    for mode in ("sum", "mean", "max"):
+        yield Use(
+            "embedding_bag",
+            ("csr", "default"),
+            (None, lambda s: (s[1], 3)),
+            _bag,
+            "default",
+            {"mode": mode},
+            low=0.1,
+            deep=mode == "sum",
+        )
     for bias in (None, "default"):
         of = None if bias is None else (lambda shape: (3,))
         params = {"num_hidden": 3, "no_bias": bias is None}
@@ -432,6 +450,24 @@ def _dot(a, b, transpose_a=False, transpose_b=False, forward_stype=None):
 
 def _fm(x, v):
     return 0.5 * ((x @ v) ** 2 - (x * x) @ (v * v)).sum(axis=1, keepdims=True)
+
+
+def _ffm(x, v, fields):
+    out = np.zeros((len(x), 1), x.dtype)
+    for i in range(x.shape[1]):
+        for j in range(i):
+            product = v[i, int(fields[j])] @ v[j, int(fields[i])]
+            out[:, 0] += product * x[:, i] * x[:, j]
+    return out
+
+
+def _bag(x, weight, mode):
+    if mode == "max":
+        rows = [weight[row != 0] for row in x]
+        none = np.zeros(weight.shape[1], weight.dtype)
+        return np.array([r.max(axis=0) if len(r) else none for r in rows]).reshape(len(x), -1)
+    total = x.sum(axis=1, keepdims=True)
+    return x @ weight / (1 if mode == "sum" else np.where(total == 0, 1, total))
 
 
 def _layer(x, w, bias=None, **_):

@@ -132,8 +132,11 @@ def layer(mx, name, kwargs, shape, hybrid=False):
     block.initialize()
     block(x)  # finds out shapes
     params = sorted(block.collect_params().items())
-    for _, param in params:
-        param.set_data(mx.nd.array(rng.uniform(0.2, 1.5, param.shape)))
+    for key, param in params:
+        value = rng.uniform(0.2, 1.5, param.shape)
+        if "Batch" in name and key.endswith("gamma") and param.grad_req == "null":
+            value = np.ones(param.shape)  # what MXNet writes there
+        param.set_data(mx.nd.array(value))
     if hybrid:
         block.hybridize()
     if not ids:

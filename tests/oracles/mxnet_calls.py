@@ -20,6 +20,7 @@ CASES = Path(__file__).parents[1] / "cases"
 ARRAYS = CASES / "mxnet_arrays.json"
 CALLS = CASES / "mxnet_calls.json"
 OPERATORS = CASES / "mxnet_operators.json"
+SYMBOLS = CASES / "mxnet_symbols.json"
 
 
 def names(mx) -> dict:
@@ -73,6 +74,43 @@ def names(mx) -> dict:
         "m": nd.arange(6).reshape((2, 3)),
         "t": nd.arange(24).reshape((2, 3, 4)),
         "v": nd.arange(4),
+        **symbols(mx),
+    }
+
+
+def symbols(mx) -> dict:
+    """Variables of graphs, and helpers for them."""
+
+    def told(symbol):
+        """What a graph says of itself, apart from the order of its attributes."""
+        attrs = {name: sorted(found.items()) for name, found in symbol.attr_dict().items()}
+        return [symbol.name, symbol.list_arguments(), symbol.list_outputs(), sorted(attrs.items())]
+
+    def run(symbol, heads=None, req="write", **arrays):
+        """The results of a graph on arrays, and the gradients of its arguments."""
+        grads = {name: mx.nd.zeros(array.shape) for name, array in arrays.items()}
+        executor = symbol.bind(mx.cpu(), arrays, grads, req)
+        outputs = executor.forward(is_train=True)
+        executor.backward(heads)
+        return [*outputs, *executor.grad_arrays]
+
+    def stored(symbol, **options):
+        """How `simple_bind` stores arrays and gradients."""
+        executor = symbol.simple_bind(mx.cpu(), **options)
+        grads = {k: g if g is None else g.stype for k, g in executor.grad_dict.items()}
+        return [sorted((k, a.stype) for k, a in executor.arg_dict.items()), sorted(grads.items())]
+
+    return {
+        "sym": mx.sym,
+        "A": mx.sym.Variable("a"),
+        "B": mx.sym.Variable("b"),
+        "X": mx.sym.Variable("x", stype="csr"),
+        "W": mx.sym.Variable("w"),
+        "Q": mx.sym.Variable("q", stype="row_sparse"),
+        "FC": mx.sym.FullyConnected(mx.sym.Variable("a"), num_hidden=3, name="fc"),
+        "told": told,
+        "run": run,
+        "stored": stored,
     }
 
 
@@ -81,11 +119,12 @@ def evaluate(call: str, mx):
     known = names(mx)
     mx.autograd.set_recording(False)
     try:
-        if call.startswith("!"):
-            exec(call[1:], known)
-            answer = known.get("o", known["a"])
-        else:
-            answer = eval(call, known)
+        with mx.name.NameManager():
+            if call.startswith("!"):
+                exec(call[1:], known)
+                answer = known.get("o", known["a"])
+            else:
+                answer = eval(call, known)
         return plain(answer)
     except Exception as error:
         return {"raises": [kind.__name__ for kind in type(error).__mro__[:-2]]}

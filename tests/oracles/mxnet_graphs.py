@@ -12,12 +12,19 @@ import sys
 os.environ["MXNET_STORAGE_FALLBACK_LOG_VERBOSE"] = "0"
 os.environ["MXNET_SUBGRAPH_BACKEND"] = "NONE"
 
-import mxnet as mx  # noqa: E402
-import numpy as np  # noqa: E402
+import mxnet as mx
+import numpy as np
 
-UNARY = "negative square abs sign sin tanh relu rint expm1 _copy".split()
-BINARY = "elemwise_add elemwise_sub elemwise_mul broadcast_add broadcast_mul broadcast_maximum".split()
-SCALAR = "_mul_scalar _plus_scalar _div_scalar _minus_scalar _maximum_scalar _rminus_scalar".split()
+UNARY = ["negative", "square", "abs", "sign", "sin", "tanh", "relu", "expm1", "_copy"]
+BINARY = ["elemwise_add", "elemwise_sub", "elemwise_mul", "broadcast_add"]
+SCALAR = [
+    "_mul_scalar",
+    "_plus_scalar",
+    "_div_scalar",
+    "_minus_scalar",
+    "_maximum_scalar",
+    "_rminus_scalar",
+]
 SHAPE = (3, 4)
 
 

@@ -109,7 +109,9 @@ def result_shapes(
     # What changes with a size that is not known is not known either.
     try:
         found = [
-            _traced(op, static, numbers, tuple(s and tuple(_or(n, probe) for n in s) for s in arrays))
+            _traced(
+                op, static, numbers, tuple(s and tuple(_or(n, probe) for n in s) for s in arrays)
+            )
             for probe in _PROBES
         ]
     except (TypeError, ValueError, NotImplementedError):
@@ -145,11 +147,45 @@ def _traced(
 
 _ELEMENTWISE = ("elementwise", "scalar")
 _SAME = frozenset(
-    "elemwise_add elemwise_sub elemwise_mul elemwise_div _scatter_elemwise_div add_n _mod _power "
-    "_maximum _minimum _hypot _equal _not_equal _greater _greater_equal _lesser _lesser_equal "
-    "_logical_and _logical_or _logical_xor Activation log_softmax softmin SoftmaxActivation Dropout "
-    "MakeLoss L2Normalization LRN cast_storage _contrib_quadratic _contrib_div_sqrt_dim cumsum "
-    "_contrib_gradientmultiplier _contrib_round_ste _contrib_sign_ste sort amp_cast".split()
+    (
+        "elemwise_add",
+        "elemwise_sub",
+        "elemwise_mul",
+        "elemwise_div",
+        "_scatter_elemwise_div",
+        "add_n",
+        "_mod",
+        "_power",
+        "_maximum",
+        "_minimum",
+        "_hypot",
+        "_equal",
+        "_not_equal",
+        "_greater",
+        "_greater_equal",
+        "_lesser",
+        "_lesser_equal",
+        "_logical_and",
+        "_logical_or",
+        "_logical_xor",
+        "Activation",
+        "log_softmax",
+        "softmin",
+        "SoftmaxActivation",
+        "Dropout",
+        "MakeLoss",
+        "L2Normalization",
+        "LRN",
+        "cast_storage",
+        "_contrib_quadratic",
+        "_contrib_div_sqrt_dim",
+        "cumsum",
+        "_contrib_gradientmultiplier",
+        "_contrib_round_ste",
+        "_contrib_sign_ste",
+        "sort",
+        "amp_cast",
+    )
 )
 """Operators whose arrays and results have one shape."""
 

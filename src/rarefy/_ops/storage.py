@@ -42,7 +42,7 @@ def stype_of(value: Value) -> SType:
     elif isinstance(value, BCOO):
         if value.n_batch == 0 and value.n_sparse == 1:
             return "row_sparse"
-    elif isinstance(value, jax.Array | np.ndarray):
+    elif isinstance(value, jax.Array) or isinstance(value, np.ndarray):  # noqa: SIM101 - a hot path
         return "default"
     raise TypeError(f"{value!r} is neither a dense array nor csr nor row_sparse")
 

@@ -12,6 +12,7 @@ gradient of a dense table would be dense.
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 
 import jax
@@ -256,7 +257,8 @@ def backward(
             else:
                 value = zeros_of(before.shape, before.dtype, leaf.stype)
             assert value is not None
-            leaf.grad.store(value)
+            # The caller, or the next backward, has its head gradients too.
+            leaf.grad.store(value, shared=any(value is c for c in cotangents))
             leaf.fresh = True
 
 
@@ -319,4 +321,16 @@ def ones_like(value: Value, wanted: SType) -> Value:
             if wanted == "default":
                 return jnp.ones(value.shape, value.dtype)
             return with_stored(value, jnp.ones_like(value.data))
+        if value.size <= _FEW:
+            return _few_ones(value.shape, value.dtype)
         return jnp.ones_like(value)
+
+
+# The ones of a loss are asked for at each step, and making them takes longer than going back.
+_FEW = 1 << 14
+
+
+@lru_cache(maxsize=64)
+def _few_ones(shape: tuple[int, ...], dtype: Any) -> jax.Array:
+    with jax.ensure_compile_time_eval():
+        return jnp.ones(shape, dtype)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from rarefy._ops.shapes import is_known
+from rarefy._ops.storage import SType
 from rarefy.base import MXNetError
 from rarefy.context import Context, current_context
 from rarefy.executor._executor import Executor, Program
@@ -118,7 +119,7 @@ class _Properties:
             )
         kinds = {n: np.dtype(t).name for n, t in types.items()}
         self._types = infer_graph_types(entries, kinds, blank="float32")
-        stored = {n: require_stype(s, n) for n, s in stypes.items()}
+        stored: dict[str, SType] = {n: require_stype(s, n) for n, s in stypes.items()}
         self._stored = infer_graph_storage(entries, stored, self._shapes)
         self._gradients = gradient_storage(entries, self._stored)
 
@@ -130,17 +131,17 @@ class _Properties:
         fits = mine is not None and (mine.shape, mine.stype) == (shape, stype)
         if mine is not None and fits and np.dtype(mine.dtype).name == dtype:
             return mine
+        assert shape is not None
         return zeros(shape, ctx=ctx, dtype=dtype, stype=stype)
 
     def gradient(self, node: Node, ctx: Context) -> NDArray:
         """An array for the gradient of a variable."""
         shape, dtype = self._shapes[id(node), 0], self._types[id(node), 0]
+        assert shape is not None
         return zeros(shape, ctx=ctx, dtype=dtype, stype=self._gradients[node.name])
 
 
-def _made(
-    symbol, ctx, grad_req, group2ctx, arrays, grads, reqs, states, program=None
-) -> Executor:
+def _made(symbol, ctx, grad_req, group2ctx, arrays, grads, reqs, states, program=None) -> Executor:
     program = program or Program(symbol, states)
     return Executor(symbol, ctx, grad_req, group2ctx, arrays, grads, reqs, program)
 

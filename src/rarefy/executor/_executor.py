@@ -14,7 +14,6 @@ from rarefy.executor._heads import heads_that_need_gradients
 from rarefy.executor._walk import Walk
 from rarefy.nd import NDArray, ones, zeros
 from rarefy.nd._cached_op import CachedOp
-from rarefy.nd._handle import Handle
 from rarefy.sym import Symbol
 
 
@@ -24,12 +23,16 @@ class Program:
     Args:
       symbol: the graph.
       states: the arrays of its auxiliary states, in order.
+
+    Attributes:
+      compiled: whether it is run as a compiled program, which is found out by trying.
     """
 
     def __init__(self, symbol: Symbol, states: Sequence[NDArray]):
         self.symbol = symbol
         self.walk = Walk(symbol)
         self.states = list(states)
+        self.compiled = True
         names = symbol.list_auxiliary_states()
         at = {name: i for i, name in enumerate(names)}
         # For each variable: which of the states it is, or else which of the arguments.
@@ -43,8 +46,12 @@ class Program:
 
     def run(self, arguments: Sequence[NDArray]) -> list[NDArray]:
         """The results, compiled where that can be."""
-        if self.walk.compiled:
-            return self.op(arguments, self.states)
+        if self.compiled:
+            try:
+                return self.op(arguments, self.states)
+            except NotImplementedError:
+                # The size of a result depends on numbers: csr @ csr, a mask.
+                self.compiled = False
         return self.walk.run(self.arrays(arguments))
 
 
@@ -120,7 +127,6 @@ class Executor:
         if self._outputs is None:
             given = {n: a.shape for n, a in zip(self._names, self.arg_arrays, strict=True)}
             _, shapes, _ = self._symbol.infer_shape_partial(**given)
-            _, _, kinds = self._symbol.infer_storage_type()
             kinds = self._symbol.infer_storage_type(
                 **{n: a.stype for n, a in zip(self._names, self.arg_arrays, strict=True)}
             )[1]
@@ -315,7 +321,7 @@ class Executor:
         return self._program.walk.symbol
 
 
-def _bound(array: NDArray, grad: NDArray | None, req: str) -> Handle:
+def _bound(array: NDArray, grad: NDArray | None, req: str) -> NDArray:
     """A handle on an argument's array that is a variable for this executor alone."""
     slot = None
     if grad is not None and req != "null":

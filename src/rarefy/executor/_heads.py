@@ -7,15 +7,22 @@ from rarefy.sym import Symbol
 from rarefy.sym._node import Node
 
 _LOSSES = frozenset(
-    "SoftmaxOutput LinearRegressionOutput LogisticRegressionOutput MAERegressionOutput SVMOutput "
-    "MakeLoss make_loss".split()
+    (
+        "SoftmaxOutput",
+        "LinearRegressionOutput",
+        "LogisticRegressionOutput",
+        "MAERegressionOutput",
+        "SVMOutput",
+        "MakeLoss",
+        "make_loss",
+        "BlockGrad",
+    )
 )
 
 
 def is_loss(node: Node) -> bool:
-    """Whether the gradient of an operator's arrays does not depend on that of its result."""
-    op, params = node.op, node.params
-    return op is not None and op.name in _LOSSES and not params.get("out_grad", False)
+    """Whether an operator needs no gradient of its result to go back from."""
+    return node.op is not None and node.op.name in _LOSSES
 
 
 def heads_that_need_gradients(symbol: Symbol, wanted: Set[str]) -> list[bool | None]:
@@ -33,7 +40,4 @@ def heads_that_need_gradients(symbol: Symbol, wanted: Set[str]) -> list[bool | N
             reaches[id(node)] = node.op.differentiable and any(
                 reaches[id(e.node)] for e in node.given()
             )
-    return [
-        not is_loss(e.node) if reaches[id(e.node)] else None
-        for e in symbol._entries
-    ]
+    return [not is_loss(e.node) if reaches[id(e.node)] else None for e in symbol._entries]

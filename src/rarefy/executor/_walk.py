@@ -12,10 +12,6 @@ from rarefy.sym._node import Node
 Seen = Callable[[str, NDArray], None]
 
 
-_SIZE_UNKNOWN = ("_contrib_boolean_mask",)
-"""Operators whose results have a size that depends on numbers: no program can be compiled for them."""
-
-
 class Walk:
     """The nodes of a graph in an order that they can be run in.
 
@@ -25,7 +21,6 @@ class Walk:
     Attributes:
       symbol: the graph.
       variables: the names of its variables, in the order that `run` takes their arrays.
-      compiled: whether it may be compiled: no result's size depends on numbers in arrays.
     """
 
     def __init__(self, symbol: Symbol):
@@ -36,7 +31,6 @@ class Walk:
             for i in range(node.n_outputs):
                 places[id(node), i] = len(places)
         self.variables = [node.name for node in nodes if node.op is None]
-        self.compiled = not any(n.op is not None and n.op.name in _SIZE_UNKNOWN for n in nodes)
         self._inputs = [places[id(node), 0] for node in nodes if node.op is None]
         self._steps = [_Step(node, places) for node in nodes if node.op is not None]
         self._heads = [places[id(e.node), e.index] for e in symbol._entries]
@@ -81,7 +75,11 @@ class _Step:
         self.outputs = [places[id(node), i] for i in range(node.n_outputs)]
         self.names = node.output_names()
         self._reads = [
-            (e.name if e.node.op is None else None, f"{node.name}_{array}", places[id(e.node), e.index])
+            (
+                e.name if e.node.op is None else None,
+                f"{node.name}_{array}",
+                places[id(e.node), e.index],
+            )
             for e, array in zip(node.inputs, node.arrays, strict=True)
             if e is not None
         ]

@@ -83,7 +83,7 @@ def _softplus(F: Any, x: Any) -> Any:
 
 def _cross_entropy(F: Any, pred: Any, label: Any) -> Any:
     """-label log(sigmoid(pred)) - (1 - label) log(1 - sigmoid(pred)), without overflow."""
-    return F.relu(pred) - pred * label + _softplus(F, -F.abs(pred))
+    return F.relu(pred) - label * pred + _softplus(F, -F.abs(pred))
 
 
 class L2Loss(Loss):

@@ -975,6 +975,26 @@ def elemwise_add(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = Non
 def elemwise_div(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def elemwise_mul(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def elemwise_sub(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+def embedding_bag(
+    data: NDArray,
+    weight: NDArray,
+    mode: Literal["sum", "mean", "max"] = "sum",
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def embedding_bag_of_ids(
+    data: NDArray,
+    weight: NDArray,
+    offsets: NDArray | None = None,
+    per_sample_weights: NDArray | None = None,
+    mode: Literal["sum", "mean", "max"] = "sum",
+    padding_idx: int = -1,
+    include_last_offset: bool = False,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def erf(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def erfinv(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def exp(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
@@ -983,6 +1003,14 @@ def expm1(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def factorization_machine(
     data: NDArray,
     v: NDArray,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def field_aware_factorization_machine(
+    data: NDArray,
+    v: NDArray,
+    fields: NDArray,
     *,
     out: Any = None,
     name: Any = None,

@@ -411,8 +411,7 @@ class CachedNode:
                 numbers.append(found.saved[which])
             else:
                 value = groups[kind][which[0]]
-                parts = jax.tree.leaves(value) if isinstance(value, JAXSparse) else (value,)
-                numbers.append(parts[which[1]])
+                numbers.append(value._bufs[which[1]] if isinstance(value, JAXSparse) else value)
         return numbers
 
     def pull_back_recorded(self, cotangents: Sequence[Taped | None]) -> Sequence[Taped | None]:

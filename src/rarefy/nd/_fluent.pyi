@@ -4,8 +4,6 @@ from typing import Any, Literal
 
 from rarefy.nd._ndarray import NDArray
 
-METHODS: tuple[str, ...]
-
 class Fluent:
     def abs(self, *, out: Any = None, name: Any = None) -> NDArray: ...
     def arccos(self, *, out: Any = None, name: Any = None) -> NDArray: ...

@@ -1,10 +1,71 @@
 # Written by tools/stubs.py; do not edit.
+# ruff: noqa: I001
 
 from typing import Any, Literal
 
+from rarefy.nd import _Div as _Div
+from rarefy.nd import _Minus as _Minus
+from rarefy.nd import _Mul as _Mul
+from rarefy.nd import _Plus as _Plus
+from rarefy.nd import _add as _add
+from rarefy.nd import _copy as _copy
+from rarefy.nd import _div as _div
+from rarefy.nd import _grad_add as _grad_add
+from rarefy.nd import _linalg_det as _linalg_det
+from rarefy.nd import _linalg_extractdiag as _linalg_extractdiag
+from rarefy.nd import _linalg_extracttrian as _linalg_extracttrian
+from rarefy.nd import _linalg_gelqf as _linalg_gelqf
+from rarefy.nd import _linalg_gemm as _linalg_gemm
+from rarefy.nd import _linalg_gemm2 as _linalg_gemm2
+from rarefy.nd import _linalg_inverse as _linalg_inverse
+from rarefy.nd import _linalg_makediag as _linalg_makediag
+from rarefy.nd import _linalg_maketrian as _linalg_maketrian
+from rarefy.nd import _linalg_potrf as _linalg_potrf
+from rarefy.nd import _linalg_potri as _linalg_potri
+from rarefy.nd import _linalg_slogdet as _linalg_slogdet
+from rarefy.nd import _linalg_sumlogdiag as _linalg_sumlogdiag
+from rarefy.nd import _linalg_syevd as _linalg_syevd
+from rarefy.nd import _linalg_syrk as _linalg_syrk
+from rarefy.nd import _linalg_trmm as _linalg_trmm
+from rarefy.nd import _linalg_trsm as _linalg_trsm
+from rarefy.nd import _minus as _minus
+from rarefy.nd import _mul as _mul
+from rarefy.nd import _np_negative as _np_negative
+from rarefy.nd import _plus as _plus
+from rarefy.nd import _random_exponential as _random_exponential
+from rarefy.nd import _random_gamma as _random_gamma
+from rarefy.nd import _random_generalized_negative_binomial as _random_generalized_negative_binomial
+from rarefy.nd import _random_negative_binomial as _random_negative_binomial
+from rarefy.nd import _random_normal as _random_normal
+from rarefy.nd import _random_pdf_dirichlet as _random_pdf_dirichlet
+from rarefy.nd import _random_pdf_exponential as _random_pdf_exponential
+from rarefy.nd import _random_pdf_gamma as _random_pdf_gamma
+from rarefy.nd import (
+    _random_pdf_generalized_negative_binomial as _random_pdf_generalized_negative_binomial,
+)
+from rarefy.nd import _random_pdf_negative_binomial as _random_pdf_negative_binomial
+from rarefy.nd import _random_pdf_normal as _random_pdf_normal
+from rarefy.nd import _random_pdf_poisson as _random_pdf_poisson
+from rarefy.nd import _random_pdf_uniform as _random_pdf_uniform
+from rarefy.nd import _random_poisson as _random_poisson
+from rarefy.nd import _random_randint as _random_randint
+from rarefy.nd import _random_uniform as _random_uniform
+from rarefy.nd import _ravel_multi_index as _ravel_multi_index
+from rarefy.nd import _sample_exponential as _sample_exponential
+from rarefy.nd import _sample_gamma as _sample_gamma
+from rarefy.nd import _sample_generalized_negative_binomial as _sample_generalized_negative_binomial
+from rarefy.nd import _sample_multinomial as _sample_multinomial
+from rarefy.nd import _sample_negative_binomial as _sample_negative_binomial
+from rarefy.nd import _sample_normal as _sample_normal
+from rarefy.nd import _sample_poisson as _sample_poisson
+from rarefy.nd import _sample_uniform as _sample_uniform
+from rarefy.nd import _shuffle as _shuffle
+from rarefy.nd import _sparse_adagrad_update as _sparse_adagrad_update
+from rarefy.nd import _sparse_retain as _sparse_retain
+from rarefy.nd import _sub as _sub
+from rarefy.nd import _unravel_index as _unravel_index
 from rarefy.nd._ndarray import NDArray
 
-def _Div(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _DivScalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _Equal(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _EqualScalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
@@ -82,11 +143,9 @@ def _MinimumScalar(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
-def _Minus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _MinusScalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _Mod(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _ModScalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _Mul(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _MulScalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _NotEqualScalar(
     data: NDArray,
@@ -96,7 +155,6 @@ def _NotEqualScalar(
     name: Any = None,
 ) -> NDArray: ...
 def _Not_Equal(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _Plus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _PlusScalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _Power(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _PowerScalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
@@ -166,7 +224,6 @@ def _adamw_update(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
-def _add(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _arange(
     start: float,
     stop: float | None = None,
@@ -281,7 +338,6 @@ def _contrib_quadratic(
 ) -> NDArray: ...
 def _contrib_round_ste(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _contrib_sign_ste(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _copy(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _copy_rows(
     weight: NDArray,
     source: NDArray,
@@ -341,7 +397,6 @@ def _dcasgd_update(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
-def _div(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _div_scalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _equal(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _equal_scalar(
@@ -378,7 +433,6 @@ def _full(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
-def _grad_add(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _greater(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _greater_equal(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _greater_equal_scalar(
@@ -449,98 +503,6 @@ def _lesser_scalar(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
-def _linalg_det(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _linalg_extractdiag(
-    A: NDArray,
-    offset: int = 0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _linalg_extracttrian(
-    A: NDArray,
-    offset: int = 0,
-    lower: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _linalg_gelqf(A: NDArray, *, out: Any = None, name: Any = None) -> list[NDArray]: ...
-def _linalg_gemm(
-    A: NDArray,
-    B: NDArray,
-    C: NDArray,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    alpha: float = 1.0,
-    beta: float = 1.0,
-    axis: int = -2,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _linalg_gemm2(
-    A: NDArray,
-    B: NDArray,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    alpha: float = 1.0,
-    axis: int = -2,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _linalg_inverse(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _linalg_makediag(
-    A: NDArray,
-    offset: int = 0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _linalg_maketrian(
-    A: NDArray,
-    offset: int = 0,
-    lower: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _linalg_potrf(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _linalg_potri(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _linalg_slogdet(A: NDArray, *, out: Any = None, name: Any = None) -> list[NDArray]: ...
-def _linalg_sumlogdiag(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _linalg_syevd(A: NDArray, *, out: Any = None, name: Any = None) -> list[NDArray]: ...
-def _linalg_syrk(
-    A: NDArray,
-    transpose: bool = False,
-    alpha: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _linalg_trmm(
-    A: NDArray,
-    B: NDArray,
-    transpose: bool = False,
-    rightside: bool = False,
-    lower: bool = True,
-    alpha: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _linalg_trsm(
-    A: NDArray,
-    B: NDArray,
-    transpose: bool = False,
-    rightside: bool = False,
-    lower: bool = True,
-    alpha: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
 def _linspace(
     start: float,
     stop: float,
@@ -591,7 +553,6 @@ def _minimum_scalar(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
-def _minus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _minus_scalar(
     data: NDArray,
     scalar: float,
@@ -641,7 +602,6 @@ def _mp_lamb_update(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
-def _mul(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _mul_scalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _multi_adamw_update(
     *data: Any,
@@ -733,7 +693,6 @@ def _not_equal_scalar(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
-def _np_negative(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _ones(
     shape: tuple[int, ...],
     dtype: str = "float32",
@@ -741,7 +700,6 @@ def _ones(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
-def _plus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _plus_scalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _power(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _power_scalar(
@@ -751,26 +709,9 @@ def _power_scalar(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
-def _random_exponential(
-    lam: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
 def _random_exponential_like(
     data: NDArray,
     lam: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_gamma(
-    alpha: float = 1.0,
-    beta: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
     *,
     out: Any = None,
     name: Any = None,
@@ -783,28 +724,10 @@ def _random_gamma_like(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
-def _random_generalized_negative_binomial(
-    mu: float = 1.0,
-    alpha: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
 def _random_generalized_negative_binomial_like(
     data: NDArray,
     mu: float = 1.0,
     alpha: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_negative_binomial(
-    k: float = 1.0,
-    p: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
     *,
     out: Any = None,
     name: Any = None,
@@ -817,96 +740,10 @@ def _random_negative_binomial_like(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
-def _random_normal(
-    loc: float = 0.0,
-    scale: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
 def _random_normal_like(
     data: NDArray,
     loc: float = 0.0,
     scale: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_pdf_dirichlet(
-    sample: NDArray,
-    alpha: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_pdf_exponential(
-    sample: NDArray,
-    lam: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_pdf_gamma(
-    sample: NDArray,
-    alpha: NDArray,
-    beta: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_pdf_generalized_negative_binomial(
-    sample: NDArray,
-    mu: NDArray,
-    alpha: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_pdf_negative_binomial(
-    sample: NDArray,
-    k: NDArray,
-    p: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_pdf_normal(
-    sample: NDArray,
-    mu: NDArray,
-    sigma: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_pdf_poisson(
-    sample: NDArray,
-    lam: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_pdf_uniform(
-    sample: NDArray,
-    low: NDArray,
-    high: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_poisson(
-    lam: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
     *,
     out: Any = None,
     name: Any = None,
@@ -918,35 +755,10 @@ def _random_poisson_like(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
-def _random_randint(
-    low: int,
-    high: int,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "int32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_uniform(
-    low: float = 0.0,
-    high: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
 def _random_uniform_like(
     data: NDArray,
     low: float = 0.0,
     high: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _ravel_multi_index(
-    data: NDArray,
-    shape: tuple[int, ...],
     *,
     out: Any = None,
     name: Any = None,
@@ -963,76 +775,6 @@ def _rmod_scalar(data: NDArray, scalar: float, *, out: Any = None, name: Any = N
 def _rpower_scalar(
     data: NDArray,
     scalar: float,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sample_exponential(
-    lam: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sample_gamma(
-    alpha: NDArray,
-    beta: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sample_generalized_negative_binomial(
-    mu: NDArray,
-    alpha: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sample_multinomial(
-    data: NDArray,
-    shape: tuple[int, ...] = (),
-    get_prob: bool = False,
-    dtype: str = "int32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> Any: ...
-def _sample_negative_binomial(
-    k: NDArray,
-    p: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sample_normal(
-    mu: NDArray,
-    sigma: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sample_poisson(
-    lam: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sample_uniform(
-    low: NDArray,
-    high: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
     *,
     out: Any = None,
     name: Any = None,
@@ -1078,7 +820,6 @@ def _sgld_update(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
-def _shuffle(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _slice_assign(
     lhs: NDArray,
     rhs: NDArray,
@@ -1095,27 +836,6 @@ def _slice_assign_scalar(
     begin: tuple = ...,
     end: tuple = ...,
     step: tuple = (),
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sparse_adagrad_update(
-    weight: NDArray,
-    grad: NDArray,
-    history: NDArray,
-    lr: float,
-    epsilon: float = 1e-07,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sparse_retain(
-    data: NDArray,
-    indices: NDArray,
     *,
     out: Any = None,
     name: Any = None,
@@ -1139,7 +859,6 @@ def _square_sum(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
-def _sub(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
 def _test_update(
     weight: NDArray,
     grad: NDArray,
@@ -1149,13 +868,6 @@ def _test_update(
     rescale_grad: float,
     clip_gradient: float,
     lazy_update: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _unravel_index(
-    data: NDArray,
-    shape: tuple[int, ...],
     *,
     out: Any = None,
     name: Any = None,

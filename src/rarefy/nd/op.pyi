@@ -1,2002 +1,322 @@
 # Written by tools/stubs.py; do not edit.
+# ruff: noqa: I001
 
-from typing import Any, Literal
-
-from rarefy.nd._ndarray import NDArray
-
-def Activation(
-    data: NDArray,
-    act_type: Literal["relu", "sigmoid", "tanh", "softrelu", "softsign", "log_sigmoid", "mish"],
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def BatchNorm(
-    data: NDArray,
-    gamma: NDArray,
-    beta: NDArray,
-    moving_mean: NDArray,
-    moving_var: NDArray,
-    eps: float = 0.001,
-    momentum: float = 0.9,
-    fix_gamma: bool = True,
-    use_global_stats: bool = False,
-    output_mean_var: bool = False,
-    axis: int = 1,
-    cudnn_off: bool = False,
-    min_calib_range: float | None = None,
-    max_calib_range: float | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> Any: ...
-def BlockGrad(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def Cast(data: NDArray, dtype: str, *, out: Any = None, name: Any = None) -> NDArray: ...
-def Concat(*data: Any, dim: int = 1, out: Any = None, name: Any = None) -> NDArray: ...
-def Dropout(
-    data: NDArray,
-    p: float = 0.5,
-    mode: Literal["training", "always"] = "training",
-    axes: tuple[int, ...] = (),
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def ElementWiseSum(*args: Any, out: Any = None, name: Any = None) -> NDArray: ...
-def Embedding(
-    data: NDArray,
-    weight: NDArray,
-    input_dim: int,
-    output_dim: int,
-    dtype: str = "float32",
-    sparse_grad: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def Flatten(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def FullyConnected(
-    data: NDArray,
-    weight: NDArray,
-    bias: NDArray | None = None,
-    num_hidden: int = ...,
-    no_bias: bool = False,
-    flatten: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def GroupNorm(
-    data: NDArray,
-    gamma: NDArray,
-    beta: NDArray,
-    num_groups: int = 1,
-    eps: float = 1e-05,
-    output_mean_var: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> Any: ...
-def InstanceNorm(
-    data: NDArray,
-    gamma: NDArray,
-    beta: NDArray,
-    eps: float = 0.001,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def L2Normalization(
-    data: NDArray,
-    eps: float = 1e-10,
-    mode: Literal["instance", "channel", "spatial"] = "instance",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def LRN(
-    data: NDArray,
-    alpha: float = 0.0001,
-    beta: float = 0.75,
-    knorm: float = 2.0,
-    nsize: int = ...,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def LayerNorm(
-    data: NDArray,
-    gamma: NDArray,
-    beta: NDArray,
-    axis: int = -1,
-    eps: float = 1e-05,
-    output_mean_var: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> Any: ...
-def LeakyReLU(
-    data: NDArray,
-    gamma: NDArray | None = None,
-    act_type: Literal["leaky", "elu", "selu", "gelu", "prelu", "rrelu"] = "leaky",
-    slope: float = 0.25,
-    lower_bound: float = 0.125,
-    upper_bound: float = 0.334,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def LinearRegressionOutput(
-    data: NDArray,
-    label: NDArray,
-    grad_scale: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def LogisticRegressionOutput(
-    data: NDArray,
-    label: NDArray,
-    grad_scale: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def MAERegressionOutput(
-    data: NDArray,
-    label: NDArray,
-    grad_scale: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def MakeLoss(
-    data: NDArray,
-    grad_scale: float = 1.0,
-    valid_thresh: float = 0.0,
-    normalization: Literal["null", "batch", "valid"] = "null",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def Pad(
-    data: NDArray,
-    mode: Literal["constant", "edge", "reflect"] = "constant",
-    pad_width: tuple[int, ...] = ...,
-    constant_value: float = 0.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def Reshape(
-    data: NDArray,
-    shape: tuple[int, ...] = (),
-    reverse: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def SVMOutput(
-    data: NDArray,
-    label: NDArray,
-    margin: float = 1.0,
-    regularization_coefficient: float = 1.0,
-    use_linear: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def SequenceLast(
-    data: NDArray,
-    sequence_length: NDArray | None = None,
-    use_sequence_length: bool = False,
-    axis: int = 0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def SequenceMask(
-    data: NDArray,
-    sequence_length: NDArray | None = None,
-    use_sequence_length: bool = False,
-    value: float = 0.0,
-    axis: int = 0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def SequenceReverse(
-    data: NDArray,
-    sequence_length: NDArray | None = None,
-    use_sequence_length: bool = False,
-    axis: int = 0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def SliceChannel(
-    data: NDArray,
-    num_outputs: int,
-    axis: int = 1,
-    squeeze_axis: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> Any: ...
-def Softmax(
-    data: NDArray,
-    label: NDArray,
-    grad_scale: float = 1.0,
-    ignore_label: float = -1.0,
-    multi_output: bool = False,
-    use_ignore: bool = False,
-    preserve_shape: bool = False,
-    normalization: Literal["null", "batch", "valid"] = "null",
-    out_grad: bool = False,
-    smooth_alpha: float = 0.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def SoftmaxActivation(
-    data: NDArray,
-    mode: Literal["instance", "channel"] = "instance",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def SoftmaxOutput(
-    data: NDArray,
-    label: NDArray,
-    grad_scale: float = 1.0,
-    ignore_label: float = -1.0,
-    multi_output: bool = False,
-    use_ignore: bool = False,
-    preserve_shape: bool = False,
-    normalization: Literal["null", "batch", "valid"] = "null",
-    out_grad: bool = False,
-    smooth_alpha: float = 0.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def SwapAxis(
-    data: NDArray,
-    dim1: int = 0,
-    dim2: int = 0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _Div(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _Minus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _Mul(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _Plus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _add(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _copy(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _div(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _grad_add(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _linalg_det(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _linalg_extractdiag(
-    A: NDArray,
-    offset: int = 0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _linalg_extracttrian(
-    A: NDArray,
-    offset: int = 0,
-    lower: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _linalg_gelqf(A: NDArray, *, out: Any = None, name: Any = None) -> list[NDArray]: ...
-def _linalg_gemm(
-    A: NDArray,
-    B: NDArray,
-    C: NDArray,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    alpha: float = 1.0,
-    beta: float = 1.0,
-    axis: int = -2,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _linalg_gemm2(
-    A: NDArray,
-    B: NDArray,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    alpha: float = 1.0,
-    axis: int = -2,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _linalg_inverse(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _linalg_makediag(
-    A: NDArray,
-    offset: int = 0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _linalg_maketrian(
-    A: NDArray,
-    offset: int = 0,
-    lower: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _linalg_potrf(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _linalg_potri(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _linalg_slogdet(A: NDArray, *, out: Any = None, name: Any = None) -> list[NDArray]: ...
-def _linalg_sumlogdiag(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _linalg_syevd(A: NDArray, *, out: Any = None, name: Any = None) -> list[NDArray]: ...
-def _linalg_syrk(
-    A: NDArray,
-    transpose: bool = False,
-    alpha: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _linalg_trmm(
-    A: NDArray,
-    B: NDArray,
-    transpose: bool = False,
-    rightside: bool = False,
-    lower: bool = True,
-    alpha: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _linalg_trsm(
-    A: NDArray,
-    B: NDArray,
-    transpose: bool = False,
-    rightside: bool = False,
-    lower: bool = True,
-    alpha: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _minus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _mul(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _np_negative(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _plus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _random_exponential(
-    lam: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_gamma(
-    alpha: float = 1.0,
-    beta: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_generalized_negative_binomial(
-    mu: float = 1.0,
-    alpha: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_negative_binomial(
-    k: float = 1.0,
-    p: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_normal(
-    loc: float = 0.0,
-    scale: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_pdf_dirichlet(
-    sample: NDArray,
-    alpha: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_pdf_exponential(
-    sample: NDArray,
-    lam: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_pdf_gamma(
-    sample: NDArray,
-    alpha: NDArray,
-    beta: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_pdf_generalized_negative_binomial(
-    sample: NDArray,
-    mu: NDArray,
-    alpha: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_pdf_negative_binomial(
-    sample: NDArray,
-    k: NDArray,
-    p: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_pdf_normal(
-    sample: NDArray,
-    mu: NDArray,
-    sigma: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_pdf_poisson(
-    sample: NDArray,
-    lam: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_pdf_uniform(
-    sample: NDArray,
-    low: NDArray,
-    high: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_poisson(
-    lam: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_randint(
-    low: int,
-    high: int,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "int32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _random_uniform(
-    low: float = 0.0,
-    high: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _ravel_multi_index(
-    data: NDArray,
-    shape: tuple[int, ...],
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sample_exponential(
-    lam: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sample_gamma(
-    alpha: NDArray,
-    beta: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sample_generalized_negative_binomial(
-    mu: NDArray,
-    alpha: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sample_multinomial(
-    data: NDArray,
-    shape: tuple[int, ...] = (),
-    get_prob: bool = False,
-    dtype: str = "int32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> Any: ...
-def _sample_negative_binomial(
-    k: NDArray,
-    p: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sample_normal(
-    mu: NDArray,
-    sigma: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sample_poisson(
-    lam: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sample_uniform(
-    low: NDArray,
-    high: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _shuffle(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _sparse_adagrad_update(
-    weight: NDArray,
-    grad: NDArray,
-    history: NDArray,
-    lr: float,
-    epsilon: float = 1e-07,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sparse_retain(
-    data: NDArray,
-    indices: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sub(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _unravel_index(
-    data: NDArray,
-    shape: tuple[int, ...],
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def abs(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def adagrad_update(
-    weight: NDArray,
-    grad: NDArray,
-    history: NDArray,
-    lr: float,
-    epsilon: float = 1e-07,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def adam_update(
-    weight: NDArray,
-    grad: NDArray,
-    mean: NDArray,
-    var: NDArray,
-    lr: float,
-    beta1: float = 0.9,
-    beta2: float = 0.999,
-    epsilon: float = 1e-08,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def add_n(*args: Any, out: Any = None, name: Any = None) -> NDArray: ...
-def all_finite(
-    data: NDArray,
-    init_output: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def amp_cast(data: NDArray, dtype: str, *, out: Any = None, name: Any = None) -> NDArray: ...
-def amp_multicast(
-    *data: Any,
-    num_outputs: int,
-    cast_narrow: bool = False,
-    out: Any = None,
-    name: Any = None,
-) -> Any: ...
-def arccos(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def arccosh(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def arcsin(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def arcsinh(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def arctan(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def arctanh(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def argmax(
-    data: NDArray,
-    axis: int | None = None,
-    keepdims: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def argmax_channel(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def argmin(
-    data: NDArray,
-    axis: int | None = None,
-    keepdims: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def argsort(
-    data: NDArray,
-    axis: int | None = -1,
-    is_ascend: bool = True,
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def batch_dot(
-    lhs: NDArray,
-    rhs: NDArray,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    forward_stype: Literal["default", "csr", "row_sparse"] | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def batch_take(a: NDArray, indices: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def broadcast_add(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def broadcast_axes(
-    data: NDArray,
-    axis: int | tuple[int, ...] = (),
-    size: int | tuple[int, ...] = (),
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_axis(
-    data: NDArray,
-    axis: int | tuple[int, ...] = (),
-    size: int | tuple[int, ...] = (),
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_div(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def broadcast_equal(
-    lhs: NDArray,
-    rhs: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_greater(
-    lhs: NDArray,
-    rhs: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_greater_equal(
-    lhs: NDArray,
-    rhs: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_hypot(
-    lhs: NDArray,
-    rhs: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_lesser(
-    lhs: NDArray,
-    rhs: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_lesser_equal(
-    lhs: NDArray,
-    rhs: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_like(
-    lhs: NDArray,
-    rhs: NDArray,
-    lhs_axes: tuple[int, ...] | None = None,
-    rhs_axes: tuple[int, ...] | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_logical_and(
-    lhs: NDArray,
-    rhs: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_logical_or(
-    lhs: NDArray,
-    rhs: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_logical_xor(
-    lhs: NDArray,
-    rhs: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_maximum(
-    lhs: NDArray,
-    rhs: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_minimum(
-    lhs: NDArray,
-    rhs: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_minus(
-    lhs: NDArray,
-    rhs: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_mod(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def broadcast_mul(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def broadcast_not_equal(
-    lhs: NDArray,
-    rhs: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_plus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def broadcast_power(
-    lhs: NDArray,
-    rhs: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_sub(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def broadcast_to(
-    data: NDArray,
-    shape: tuple[int, ...],
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def cast(data: NDArray, dtype: str, *, out: Any = None, name: Any = None) -> NDArray: ...
-def cast_storage(
-    data: NDArray,
-    stype: Literal["default", "csr", "row_sparse"],
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def cbrt(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def ceil(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def choose_element_0index(
-    data: NDArray,
-    index: NDArray,
-    axis: int | None = -1,
-    keepdims: bool = False,
-    mode: Literal["clip", "wrap"] = "clip",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def clip(
-    data: NDArray,
-    a_min: float,
-    a_max: float,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def concat(*data: Any, dim: int = 1, out: Any = None, name: Any = None) -> NDArray: ...
-def cos(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def cosh(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def crop(
-    data: NDArray,
-    begin: tuple,
-    end: tuple,
-    step: tuple = (),
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def cumsum(
-    a: NDArray,
-    axis: int | None = None,
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def degrees(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def depth_to_space(
-    data: NDArray,
-    block_size: int,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def diag(
-    data: NDArray,
-    k: int = 0,
-    axis1: int = 0,
-    axis2: int = 1,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def dot(
-    lhs: NDArray,
-    rhs: NDArray,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    forward_stype: Literal["default", "csr", "row_sparse"] | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def elemwise_add(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def elemwise_div(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def elemwise_mul(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def elemwise_sub(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def erf(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def erfinv(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def exp(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def expand_dims(data: NDArray, axis: int, *, out: Any = None, name: Any = None) -> NDArray: ...
-def expm1(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def factorization_machine(
-    data: NDArray,
-    v: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def fill_element_0index(
-    lhs: NDArray,
-    mhs: NDArray,
-    rhs: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def fix(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def flatten(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def flip(
-    data: NDArray,
-    axis: int | tuple[int, ...],
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def floor(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def ftml_update(
-    weight: NDArray,
-    grad: NDArray,
-    d: NDArray,
-    v: NDArray,
-    z: NDArray,
-    lr: float,
-    beta1: float = 0.6,
-    beta2: float = 0.999,
-    epsilon: float = 1e-08,
-    t: float = ...,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_grad: float = -1.0,
-    lazy_update: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def ftrl_update(
-    weight: NDArray,
-    grad: NDArray,
-    z: NDArray,
-    n: NDArray,
-    lr: float,
-    lamda1: float = 0.01,
-    beta: float = 1.0,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def gamma(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def gammaln(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def gather_nd(data: NDArray, indices: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def gs_retain(data: NDArray, indices: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def hard_sigmoid(
-    data: NDArray,
-    alpha: float = 0.2,
-    beta: float = 0.5,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def identity(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def khatri_rao(*args: Any, out: Any = None, name: Any = None) -> NDArray: ...
-def lamb_update_phase1(
-    weight: NDArray,
-    grad: NDArray,
-    mean: NDArray,
-    var: NDArray,
-    beta1: float = 0.9,
-    beta2: float = 0.999,
-    epsilon: float = 1e-06,
-    t: float = ...,
-    bias_correction: bool = True,
-    wd: float = ...,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def lamb_update_phase2(
-    weight: NDArray,
-    g: NDArray,
-    r1: NDArray,
-    r2: NDArray,
-    lr: float,
-    lower_bound: float = -1.0,
-    upper_bound: float = -1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def linalg_det(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def linalg_extractdiag(
-    A: NDArray,
-    offset: int = 0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def linalg_extracttrian(
-    A: NDArray,
-    offset: int = 0,
-    lower: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def linalg_gelqf(A: NDArray, *, out: Any = None, name: Any = None) -> list[NDArray]: ...
-def linalg_gemm(
-    A: NDArray,
-    B: NDArray,
-    C: NDArray,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    alpha: float = 1.0,
-    beta: float = 1.0,
-    axis: int = -2,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def linalg_gemm2(
-    A: NDArray,
-    B: NDArray,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    alpha: float = 1.0,
-    axis: int = -2,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def linalg_inverse(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def linalg_makediag(
-    A: NDArray,
-    offset: int = 0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def linalg_maketrian(
-    A: NDArray,
-    offset: int = 0,
-    lower: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def linalg_potrf(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def linalg_potri(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def linalg_slogdet(A: NDArray, *, out: Any = None, name: Any = None) -> list[NDArray]: ...
-def linalg_sumlogdiag(A: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def linalg_syevd(A: NDArray, *, out: Any = None, name: Any = None) -> list[NDArray]: ...
-def linalg_syrk(
-    A: NDArray,
-    transpose: bool = False,
-    alpha: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def linalg_trmm(
-    A: NDArray,
-    B: NDArray,
-    transpose: bool = False,
-    rightside: bool = False,
-    lower: bool = True,
-    alpha: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def linalg_trsm(
-    A: NDArray,
-    B: NDArray,
-    transpose: bool = False,
-    rightside: bool = False,
-    lower: bool = True,
-    alpha: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def log(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def log10(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def log1p(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def log2(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def log_softmax(
-    data: NDArray,
-    axis: int = -1,
-    temperature: float | None = None,
-    dtype: str | None = None,
-    use_length: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def logical_not(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def make_loss(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def max(
-    data: NDArray,
-    axis: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-    exclude: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def max_axis(
-    data: NDArray,
-    axis: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-    exclude: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def mean(
-    data: NDArray,
-    axis: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-    exclude: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def min(
-    data: NDArray,
-    axis: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-    exclude: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def min_axis(
-    data: NDArray,
-    axis: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-    exclude: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def moments(
-    data: NDArray,
-    axes: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> list[NDArray]: ...
-def mp_lamb_update_phase1(
-    weight: NDArray,
-    grad: NDArray,
-    mean: NDArray,
-    var: NDArray,
-    weight32: NDArray,
-    beta1: float = 0.9,
-    beta2: float = 0.999,
-    epsilon: float = 1e-06,
-    t: float = ...,
-    bias_correction: bool = True,
-    wd: float = ...,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def mp_lamb_update_phase2(
-    weight: NDArray,
-    g: NDArray,
-    r1: NDArray,
-    r2: NDArray,
-    weight32: NDArray,
-    lr: float,
-    lower_bound: float = -1.0,
-    upper_bound: float = -1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def mp_nag_mom_update(
-    weight: NDArray,
-    grad: NDArray,
-    mom: NDArray,
-    weight32: NDArray,
-    lr: float,
-    momentum: float = 0.0,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def mp_sgd_mom_update(
-    weight: NDArray,
-    grad: NDArray,
-    mom: NDArray,
-    weight32: NDArray,
-    lr: float,
-    momentum: float = 0.0,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def mp_sgd_update(
-    weight: NDArray,
-    grad: NDArray,
-    weight32: NDArray,
-    lr: float,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def multi_all_finite(
-    *data: Any,
-    num_arrays: int = 1,
-    init_output: bool = True,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def multi_lars(
-    lrs: NDArray,
-    weights_sum_sq: NDArray,
-    grads_sum_sq: NDArray,
-    wds: NDArray,
-    eta: float,
-    eps: float,
-    rescale_grad: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def multi_mp_sgd_mom_update(
-    *data: Any,
-    lrs: tuple[float, ...],
-    momentum: float = 0.0,
-    wds: tuple[float, ...],
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    num_weights: int = 1,
-    out: Any = None,
-    name: Any = None,
-) -> Any: ...
-def multi_mp_sgd_update(
-    *data: Any,
-    lrs: tuple[float, ...],
-    wds: tuple[float, ...],
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    num_weights: int = 1,
-    out: Any = None,
-    name: Any = None,
-) -> Any: ...
-def multi_sgd_mom_update(
-    *data: Any,
-    lrs: tuple[float, ...],
-    momentum: float = 0.0,
-    wds: tuple[float, ...],
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    num_weights: int = 1,
-    out: Any = None,
-    name: Any = None,
-) -> Any: ...
-def multi_sgd_update(
-    *data: Any,
-    lrs: tuple[float, ...],
-    wds: tuple[float, ...],
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    num_weights: int = 1,
-    out: Any = None,
-    name: Any = None,
-) -> Any: ...
-def multi_sum_sq(*data: Any, num_arrays: int, out: Any = None, name: Any = None) -> NDArray: ...
-def nag_mom_update(
-    weight: NDArray,
-    grad: NDArray,
-    mom: NDArray,
-    lr: float,
-    momentum: float = 0.0,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def nanprod(
-    data: NDArray,
-    axis: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-    exclude: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def nansum(
-    data: NDArray,
-    axis: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-    exclude: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def negative(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def norm(
-    data: NDArray,
-    ord: int = 2,
-    axis: int | tuple[int, ...] | None = None,
-    out_dtype: str | None = None,
-    keepdims: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def normal(
-    loc: float = 0.0,
-    scale: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def one_hot(
-    indices: NDArray,
-    depth: int,
-    on_value: float = 1.0,
-    off_value: float = 0.0,
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def ones_like(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def pad(
-    data: NDArray,
-    mode: Literal["constant", "edge", "reflect"] = "constant",
-    pad_width: tuple[int, ...] = ...,
-    constant_value: float = 0.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def pick(
-    data: NDArray,
-    index: NDArray,
-    axis: int | None = -1,
-    keepdims: bool = False,
-    mode: Literal["clip", "wrap"] = "clip",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def preloaded_multi_mp_sgd_mom_update(
-    *data: Any,
-    momentum: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    num_weights: int = 1,
-    out: Any = None,
-    name: Any = None,
-) -> Any: ...
-def preloaded_multi_mp_sgd_update(
-    *data: Any,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    num_weights: int = 1,
-    out: Any = None,
-    name: Any = None,
-) -> Any: ...
-def preloaded_multi_sgd_mom_update(
-    *data: Any,
-    momentum: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    num_weights: int = 1,
-    out: Any = None,
-    name: Any = None,
-) -> Any: ...
-def preloaded_multi_sgd_update(
-    *data: Any,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    num_weights: int = 1,
-    out: Any = None,
-    name: Any = None,
-) -> Any: ...
-def prod(
-    data: NDArray,
-    axis: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-    exclude: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def radians(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def random_exponential(
-    lam: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def random_gamma(
-    alpha: float = 1.0,
-    beta: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def random_generalized_negative_binomial(
-    mu: float = 1.0,
-    alpha: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def random_negative_binomial(
-    k: float = 1.0,
-    p: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def random_normal(
-    loc: float = 0.0,
-    scale: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def random_pdf_dirichlet(
-    sample: NDArray,
-    alpha: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def random_pdf_exponential(
-    sample: NDArray,
-    lam: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def random_pdf_gamma(
-    sample: NDArray,
-    alpha: NDArray,
-    beta: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def random_pdf_generalized_negative_binomial(
-    sample: NDArray,
-    mu: NDArray,
-    alpha: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def random_pdf_negative_binomial(
-    sample: NDArray,
-    k: NDArray,
-    p: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def random_pdf_normal(
-    sample: NDArray,
-    mu: NDArray,
-    sigma: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def random_pdf_poisson(
-    sample: NDArray,
-    lam: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def random_pdf_uniform(
-    sample: NDArray,
-    low: NDArray,
-    high: NDArray,
-    is_log: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def random_poisson(
-    lam: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def random_randint(
-    low: int,
-    high: int,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "int32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def random_uniform(
-    low: float = 0.0,
-    high: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def ravel_multi_index(
-    data: NDArray,
-    shape: tuple[int, ...],
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def rcbrt(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def reciprocal(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def relu(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def repeat(
-    data: NDArray,
-    repeats: int,
-    axis: int | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def reshape(
-    data: NDArray,
-    shape: tuple[int, ...] = (),
-    reverse: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def reshape_like(
-    lhs: NDArray,
-    rhs: NDArray,
-    lhs_begin: int | None = None,
-    lhs_end: int | None = None,
-    rhs_begin: int | None = None,
-    rhs_end: int | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def retain(data: NDArray, indices: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def reverse(
-    data: NDArray,
-    axis: int | tuple[int, ...],
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def rint(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def rmsprop_update(
-    weight: NDArray,
-    grad: NDArray,
-    n: NDArray,
-    lr: float,
-    gamma1: float = 0.95,
-    epsilon: float = 1e-08,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    clip_weights: float = -1.0,
-    lazy_update: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def rmspropalex_update(
-    weight: NDArray,
-    grad: NDArray,
-    n: NDArray,
-    g: NDArray,
-    delta: NDArray,
-    lr: float,
-    gamma1: float = 0.95,
-    gamma2: float = 0.9,
-    epsilon: float = 1e-08,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    clip_weights: float = -1.0,
-    lazy_update: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def round(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def rsqrt(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def sample_exponential(
-    lam: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def sample_gamma(
-    alpha: NDArray,
-    beta: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def sample_generalized_negative_binomial(
-    mu: NDArray,
-    alpha: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def sample_multinomial(
-    data: NDArray,
-    shape: tuple[int, ...] = (),
-    get_prob: bool = False,
-    dtype: str = "int32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> Any: ...
-def sample_negative_binomial(
-    k: NDArray,
-    p: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def sample_normal(
-    mu: NDArray,
-    sigma: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def sample_poisson(
-    lam: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def sample_uniform(
-    low: NDArray,
-    high: NDArray,
-    shape: tuple[int, ...] = (),
-    dtype: str | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def scatter_nd(
-    data: NDArray,
-    indices: NDArray,
-    shape: tuple[int, ...],
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def sgd_mom_update(
-    weight: NDArray,
-    grad: NDArray,
-    mom: NDArray,
-    lr: float,
-    momentum: float = 0.0,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def sgd_update(
-    weight: NDArray,
-    grad: NDArray,
-    lr: float,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def shape_array(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def shuffle(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def sigmoid(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def sign(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def signsgd_update(
-    weight: NDArray,
-    grad: NDArray,
-    lr: float,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def signum_update(
-    weight: NDArray,
-    grad: NDArray,
-    mom: NDArray,
-    lr: float,
-    momentum: float = 0.0,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    wd_lh: float = 0.0,
-    lazy_update: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def sin(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def sinh(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def size_array(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def slice(
-    data: NDArray,
-    begin: tuple,
-    end: tuple,
-    step: tuple = (),
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def slice_axis(
-    data: NDArray,
-    axis: int,
-    begin: int,
-    end: int | None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def slice_like(
-    data: NDArray,
-    shape_like: NDArray,
-    axes: tuple[int, ...] = (),
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def smooth_l1(
-    data: NDArray,
-    scalar: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def softmax(
-    data: NDArray,
-    length: NDArray | None = None,
-    axis: int = -1,
-    temperature: float | None = None,
-    dtype: str | None = None,
-    use_length: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def softmax_cross_entropy(
-    data: NDArray,
-    label: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def softmin(
-    data: NDArray,
-    axis: int = -1,
-    temperature: float | None = None,
-    dtype: str | None = None,
-    use_length: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def softsign(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def sort(
-    data: NDArray,
-    axis: int | None = -1,
-    is_ascend: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def space_to_depth(
-    data: NDArray,
-    block_size: int,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def split(
-    data: NDArray,
-    num_outputs: int,
-    axis: int = 1,
-    squeeze_axis: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> Any: ...
-def sqrt(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def square(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def squeeze(
-    data: NDArray,
-    axis: int | tuple[int, ...] | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def stack(*data: Any, axis: int = 0, out: Any = None, name: Any = None) -> NDArray: ...
-def stop_gradient(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def sum(
-    data: NDArray,
-    axis: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-    exclude: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def sum_axis(
-    data: NDArray,
-    axis: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-    exclude: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def swapaxes(
-    data: NDArray,
-    dim1: int = 0,
-    dim2: int = 0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def take(
-    a: NDArray,
-    indices: NDArray,
-    axis: int = 0,
-    mode: Literal["clip", "wrap", "raise"] = "clip",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def tan(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def tanh(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def tile(
-    data: NDArray,
-    reps: int | tuple[int, ...],
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def topk(
-    data: NDArray,
-    axis: int | None = -1,
-    k: int = 1,
-    ret_typ: Literal["indices", "value", "both", "mask"] = "indices",
-    is_ascend: bool = False,
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> Any: ...
-def transpose(
-    data: NDArray,
-    axes: tuple[int, ...] = (),
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def trunc(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def uniform(
-    low: float = 0.0,
-    high: float = 1.0,
-    shape: tuple[int, ...] = (1,),
-    dtype: str = "float32",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def unravel_index(
-    data: NDArray,
-    shape: tuple[int, ...],
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def where(
-    condition: NDArray,
-    x: NDArray,
-    y: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def zeros_like(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
+from rarefy.nd import Activation as Activation
+from rarefy.nd import BatchNorm as BatchNorm
+from rarefy.nd import BlockGrad as BlockGrad
+from rarefy.nd import Cast as Cast
+from rarefy.nd import Concat as Concat
+from rarefy.nd import Dropout as Dropout
+from rarefy.nd import ElementWiseSum as ElementWiseSum
+from rarefy.nd import Embedding as Embedding
+from rarefy.nd import Flatten as Flatten
+from rarefy.nd import FullyConnected as FullyConnected
+from rarefy.nd import GroupNorm as GroupNorm
+from rarefy.nd import InstanceNorm as InstanceNorm
+from rarefy.nd import L2Normalization as L2Normalization
+from rarefy.nd import LRN as LRN
+from rarefy.nd import LayerNorm as LayerNorm
+from rarefy.nd import LeakyReLU as LeakyReLU
+from rarefy.nd import LinearRegressionOutput as LinearRegressionOutput
+from rarefy.nd import LogisticRegressionOutput as LogisticRegressionOutput
+from rarefy.nd import MAERegressionOutput as MAERegressionOutput
+from rarefy.nd import MakeLoss as MakeLoss
+from rarefy.nd import Pad as Pad
+from rarefy.nd import Reshape as Reshape
+from rarefy.nd import SVMOutput as SVMOutput
+from rarefy.nd import SequenceLast as SequenceLast
+from rarefy.nd import SequenceMask as SequenceMask
+from rarefy.nd import SequenceReverse as SequenceReverse
+from rarefy.nd import SliceChannel as SliceChannel
+from rarefy.nd import Softmax as Softmax
+from rarefy.nd import SoftmaxActivation as SoftmaxActivation
+from rarefy.nd import SoftmaxOutput as SoftmaxOutput
+from rarefy.nd import SwapAxis as SwapAxis
+from rarefy.nd import _Div as _Div
+from rarefy.nd import _Minus as _Minus
+from rarefy.nd import _Mul as _Mul
+from rarefy.nd import _Plus as _Plus
+from rarefy.nd import _add as _add
+from rarefy.nd import _copy as _copy
+from rarefy.nd import _div as _div
+from rarefy.nd import _grad_add as _grad_add
+from rarefy.nd import _linalg_det as _linalg_det
+from rarefy.nd import _linalg_extractdiag as _linalg_extractdiag
+from rarefy.nd import _linalg_extracttrian as _linalg_extracttrian
+from rarefy.nd import _linalg_gelqf as _linalg_gelqf
+from rarefy.nd import _linalg_gemm as _linalg_gemm
+from rarefy.nd import _linalg_gemm2 as _linalg_gemm2
+from rarefy.nd import _linalg_inverse as _linalg_inverse
+from rarefy.nd import _linalg_makediag as _linalg_makediag
+from rarefy.nd import _linalg_maketrian as _linalg_maketrian
+from rarefy.nd import _linalg_potrf as _linalg_potrf
+from rarefy.nd import _linalg_potri as _linalg_potri
+from rarefy.nd import _linalg_slogdet as _linalg_slogdet
+from rarefy.nd import _linalg_sumlogdiag as _linalg_sumlogdiag
+from rarefy.nd import _linalg_syevd as _linalg_syevd
+from rarefy.nd import _linalg_syrk as _linalg_syrk
+from rarefy.nd import _linalg_trmm as _linalg_trmm
+from rarefy.nd import _linalg_trsm as _linalg_trsm
+from rarefy.nd import _minus as _minus
+from rarefy.nd import _mul as _mul
+from rarefy.nd import _np_negative as _np_negative
+from rarefy.nd import _plus as _plus
+from rarefy.nd import _random_exponential as _random_exponential
+from rarefy.nd import _random_gamma as _random_gamma
+from rarefy.nd import _random_generalized_negative_binomial as _random_generalized_negative_binomial
+from rarefy.nd import _random_negative_binomial as _random_negative_binomial
+from rarefy.nd import _random_normal as _random_normal
+from rarefy.nd import _random_pdf_dirichlet as _random_pdf_dirichlet
+from rarefy.nd import _random_pdf_exponential as _random_pdf_exponential
+from rarefy.nd import _random_pdf_gamma as _random_pdf_gamma
+from rarefy.nd import (
+    _random_pdf_generalized_negative_binomial as _random_pdf_generalized_negative_binomial,
+)
+from rarefy.nd import _random_pdf_negative_binomial as _random_pdf_negative_binomial
+from rarefy.nd import _random_pdf_normal as _random_pdf_normal
+from rarefy.nd import _random_pdf_poisson as _random_pdf_poisson
+from rarefy.nd import _random_pdf_uniform as _random_pdf_uniform
+from rarefy.nd import _random_poisson as _random_poisson
+from rarefy.nd import _random_randint as _random_randint
+from rarefy.nd import _random_uniform as _random_uniform
+from rarefy.nd import _ravel_multi_index as _ravel_multi_index
+from rarefy.nd import _sample_exponential as _sample_exponential
+from rarefy.nd import _sample_gamma as _sample_gamma
+from rarefy.nd import _sample_generalized_negative_binomial as _sample_generalized_negative_binomial
+from rarefy.nd import _sample_multinomial as _sample_multinomial
+from rarefy.nd import _sample_negative_binomial as _sample_negative_binomial
+from rarefy.nd import _sample_normal as _sample_normal
+from rarefy.nd import _sample_poisson as _sample_poisson
+from rarefy.nd import _sample_uniform as _sample_uniform
+from rarefy.nd import _shuffle as _shuffle
+from rarefy.nd import _sparse_adagrad_update as _sparse_adagrad_update
+from rarefy.nd import _sparse_retain as _sparse_retain
+from rarefy.nd import _sub as _sub
+from rarefy.nd import _unravel_index as _unravel_index
+from rarefy.nd import abs as abs
+from rarefy.nd import adagrad_update as adagrad_update
+from rarefy.nd import adam_update as adam_update
+from rarefy.nd import add_n as add_n
+from rarefy.nd import all_finite as all_finite
+from rarefy.nd import amp_cast as amp_cast
+from rarefy.nd import amp_multicast as amp_multicast
+from rarefy.nd import arccos as arccos
+from rarefy.nd import arccosh as arccosh
+from rarefy.nd import arcsin as arcsin
+from rarefy.nd import arcsinh as arcsinh
+from rarefy.nd import arctan as arctan
+from rarefy.nd import arctanh as arctanh
+from rarefy.nd import argmax as argmax
+from rarefy.nd import argmax_channel as argmax_channel
+from rarefy.nd import argmin as argmin
+from rarefy.nd import argsort as argsort
+from rarefy.nd import batch_dot as batch_dot
+from rarefy.nd import batch_take as batch_take
+from rarefy.nd import broadcast_add as broadcast_add
+from rarefy.nd import broadcast_axes as broadcast_axes
+from rarefy.nd import broadcast_axis as broadcast_axis
+from rarefy.nd import broadcast_div as broadcast_div
+from rarefy.nd import broadcast_equal as broadcast_equal
+from rarefy.nd import broadcast_greater as broadcast_greater
+from rarefy.nd import broadcast_greater_equal as broadcast_greater_equal
+from rarefy.nd import broadcast_hypot as broadcast_hypot
+from rarefy.nd import broadcast_lesser as broadcast_lesser
+from rarefy.nd import broadcast_lesser_equal as broadcast_lesser_equal
+from rarefy.nd import broadcast_like as broadcast_like
+from rarefy.nd import broadcast_logical_and as broadcast_logical_and
+from rarefy.nd import broadcast_logical_or as broadcast_logical_or
+from rarefy.nd import broadcast_logical_xor as broadcast_logical_xor
+from rarefy.nd import broadcast_maximum as broadcast_maximum
+from rarefy.nd import broadcast_minimum as broadcast_minimum
+from rarefy.nd import broadcast_minus as broadcast_minus
+from rarefy.nd import broadcast_mod as broadcast_mod
+from rarefy.nd import broadcast_mul as broadcast_mul
+from rarefy.nd import broadcast_not_equal as broadcast_not_equal
+from rarefy.nd import broadcast_plus as broadcast_plus
+from rarefy.nd import broadcast_power as broadcast_power
+from rarefy.nd import broadcast_sub as broadcast_sub
+from rarefy.nd import broadcast_to as broadcast_to
+from rarefy.nd import cast as cast
+from rarefy.nd import cast_storage as cast_storage
+from rarefy.nd import cbrt as cbrt
+from rarefy.nd import ceil as ceil
+from rarefy.nd import choose_element_0index as choose_element_0index
+from rarefy.nd import clip as clip
+from rarefy.nd import concat as concat
+from rarefy.nd import cos as cos
+from rarefy.nd import cosh as cosh
+from rarefy.nd import crop as crop
+from rarefy.nd import cumsum as cumsum
+from rarefy.nd import degrees as degrees
+from rarefy.nd import depth_to_space as depth_to_space
+from rarefy.nd import diag as diag
+from rarefy.nd import dot as dot
+from rarefy.nd import elemwise_add as elemwise_add
+from rarefy.nd import elemwise_div as elemwise_div
+from rarefy.nd import elemwise_mul as elemwise_mul
+from rarefy.nd import elemwise_sub as elemwise_sub
+from rarefy.nd import embedding_bag as embedding_bag
+from rarefy.nd import embedding_bag_of_ids as embedding_bag_of_ids
+from rarefy.nd import erf as erf
+from rarefy.nd import erfinv as erfinv
+from rarefy.nd import exp as exp
+from rarefy.nd import expand_dims as expand_dims
+from rarefy.nd import expm1 as expm1
+from rarefy.nd import factorization_machine as factorization_machine
+from rarefy.nd import field_aware_factorization_machine as field_aware_factorization_machine
+from rarefy.nd import fill_element_0index as fill_element_0index
+from rarefy.nd import fix as fix
+from rarefy.nd import flatten as flatten
+from rarefy.nd import flip as flip
+from rarefy.nd import floor as floor
+from rarefy.nd import ftml_update as ftml_update
+from rarefy.nd import ftrl_update as ftrl_update
+from rarefy.nd import gamma as gamma
+from rarefy.nd import gammaln as gammaln
+from rarefy.nd import gather_nd as gather_nd
+from rarefy.nd import gs_retain as gs_retain
+from rarefy.nd import hard_sigmoid as hard_sigmoid
+from rarefy.nd import identity as identity
+from rarefy.nd import khatri_rao as khatri_rao
+from rarefy.nd import lamb_update_phase1 as lamb_update_phase1
+from rarefy.nd import lamb_update_phase2 as lamb_update_phase2
+from rarefy.nd import linalg_det as linalg_det
+from rarefy.nd import linalg_extractdiag as linalg_extractdiag
+from rarefy.nd import linalg_extracttrian as linalg_extracttrian
+from rarefy.nd import linalg_gelqf as linalg_gelqf
+from rarefy.nd import linalg_gemm as linalg_gemm
+from rarefy.nd import linalg_gemm2 as linalg_gemm2
+from rarefy.nd import linalg_inverse as linalg_inverse
+from rarefy.nd import linalg_makediag as linalg_makediag
+from rarefy.nd import linalg_maketrian as linalg_maketrian
+from rarefy.nd import linalg_potrf as linalg_potrf
+from rarefy.nd import linalg_potri as linalg_potri
+from rarefy.nd import linalg_slogdet as linalg_slogdet
+from rarefy.nd import linalg_sumlogdiag as linalg_sumlogdiag
+from rarefy.nd import linalg_syevd as linalg_syevd
+from rarefy.nd import linalg_syrk as linalg_syrk
+from rarefy.nd import linalg_trmm as linalg_trmm
+from rarefy.nd import linalg_trsm as linalg_trsm
+from rarefy.nd import log as log
+from rarefy.nd import log10 as log10
+from rarefy.nd import log1p as log1p
+from rarefy.nd import log2 as log2
+from rarefy.nd import log_softmax as log_softmax
+from rarefy.nd import logical_not as logical_not
+from rarefy.nd import make_loss as make_loss
+from rarefy.nd import max as max
+from rarefy.nd import max_axis as max_axis
+from rarefy.nd import mean as mean
+from rarefy.nd import min as min
+from rarefy.nd import min_axis as min_axis
+from rarefy.nd import moments as moments
+from rarefy.nd import mp_lamb_update_phase1 as mp_lamb_update_phase1
+from rarefy.nd import mp_lamb_update_phase2 as mp_lamb_update_phase2
+from rarefy.nd import mp_nag_mom_update as mp_nag_mom_update
+from rarefy.nd import mp_sgd_mom_update as mp_sgd_mom_update
+from rarefy.nd import mp_sgd_update as mp_sgd_update
+from rarefy.nd import multi_all_finite as multi_all_finite
+from rarefy.nd import multi_lars as multi_lars
+from rarefy.nd import multi_mp_sgd_mom_update as multi_mp_sgd_mom_update
+from rarefy.nd import multi_mp_sgd_update as multi_mp_sgd_update
+from rarefy.nd import multi_sgd_mom_update as multi_sgd_mom_update
+from rarefy.nd import multi_sgd_update as multi_sgd_update
+from rarefy.nd import multi_sum_sq as multi_sum_sq
+from rarefy.nd import nag_mom_update as nag_mom_update
+from rarefy.nd import nanprod as nanprod
+from rarefy.nd import nansum as nansum
+from rarefy.nd import negative as negative
+from rarefy.nd import norm as norm
+from rarefy.nd import normal as normal
+from rarefy.nd import one_hot as one_hot
+from rarefy.nd import ones_like as ones_like
+from rarefy.nd import pad as pad
+from rarefy.nd import pick as pick
+from rarefy.nd import preloaded_multi_mp_sgd_mom_update as preloaded_multi_mp_sgd_mom_update
+from rarefy.nd import preloaded_multi_mp_sgd_update as preloaded_multi_mp_sgd_update
+from rarefy.nd import preloaded_multi_sgd_mom_update as preloaded_multi_sgd_mom_update
+from rarefy.nd import preloaded_multi_sgd_update as preloaded_multi_sgd_update
+from rarefy.nd import prod as prod
+from rarefy.nd import radians as radians
+from rarefy.nd import random_exponential as random_exponential
+from rarefy.nd import random_gamma as random_gamma
+from rarefy.nd import random_generalized_negative_binomial as random_generalized_negative_binomial
+from rarefy.nd import random_negative_binomial as random_negative_binomial
+from rarefy.nd import random_normal as random_normal
+from rarefy.nd import random_pdf_dirichlet as random_pdf_dirichlet
+from rarefy.nd import random_pdf_exponential as random_pdf_exponential
+from rarefy.nd import random_pdf_gamma as random_pdf_gamma
+from rarefy.nd import (
+    random_pdf_generalized_negative_binomial as random_pdf_generalized_negative_binomial,
+)
+from rarefy.nd import random_pdf_negative_binomial as random_pdf_negative_binomial
+from rarefy.nd import random_pdf_normal as random_pdf_normal
+from rarefy.nd import random_pdf_poisson as random_pdf_poisson
+from rarefy.nd import random_pdf_uniform as random_pdf_uniform
+from rarefy.nd import random_poisson as random_poisson
+from rarefy.nd import random_randint as random_randint
+from rarefy.nd import random_uniform as random_uniform
+from rarefy.nd import ravel_multi_index as ravel_multi_index
+from rarefy.nd import rcbrt as rcbrt
+from rarefy.nd import reciprocal as reciprocal
+from rarefy.nd import relu as relu
+from rarefy.nd import repeat as repeat
+from rarefy.nd import reshape as reshape
+from rarefy.nd import reshape_like as reshape_like
+from rarefy.nd import retain as retain
+from rarefy.nd import reverse as reverse
+from rarefy.nd import rint as rint
+from rarefy.nd import rmsprop_update as rmsprop_update
+from rarefy.nd import rmspropalex_update as rmspropalex_update
+from rarefy.nd import round as round
+from rarefy.nd import rsqrt as rsqrt
+from rarefy.nd import sample_exponential as sample_exponential
+from rarefy.nd import sample_gamma as sample_gamma
+from rarefy.nd import sample_generalized_negative_binomial as sample_generalized_negative_binomial
+from rarefy.nd import sample_multinomial as sample_multinomial
+from rarefy.nd import sample_negative_binomial as sample_negative_binomial
+from rarefy.nd import sample_normal as sample_normal
+from rarefy.nd import sample_poisson as sample_poisson
+from rarefy.nd import sample_uniform as sample_uniform
+from rarefy.nd import scatter_nd as scatter_nd
+from rarefy.nd import sgd_mom_update as sgd_mom_update
+from rarefy.nd import sgd_update as sgd_update
+from rarefy.nd import shape_array as shape_array
+from rarefy.nd import shuffle as shuffle
+from rarefy.nd import sigmoid as sigmoid
+from rarefy.nd import sign as sign
+from rarefy.nd import signsgd_update as signsgd_update
+from rarefy.nd import signum_update as signum_update
+from rarefy.nd import sin as sin
+from rarefy.nd import sinh as sinh
+from rarefy.nd import size_array as size_array
+from rarefy.nd import slice as slice
+from rarefy.nd import slice_axis as slice_axis
+from rarefy.nd import slice_like as slice_like
+from rarefy.nd import smooth_l1 as smooth_l1
+from rarefy.nd import softmax as softmax
+from rarefy.nd import softmax_cross_entropy as softmax_cross_entropy
+from rarefy.nd import softmin as softmin
+from rarefy.nd import softsign as softsign
+from rarefy.nd import sort as sort
+from rarefy.nd import space_to_depth as space_to_depth
+from rarefy.nd import split as split
+from rarefy.nd import sqrt as sqrt
+from rarefy.nd import square as square
+from rarefy.nd import squeeze as squeeze
+from rarefy.nd import stack as stack
+from rarefy.nd import stop_gradient as stop_gradient
+from rarefy.nd import sum as sum
+from rarefy.nd import sum_axis as sum_axis
+from rarefy.nd import swapaxes as swapaxes
+from rarefy.nd import take as take
+from rarefy.nd import tan as tan
+from rarefy.nd import tanh as tanh
+from rarefy.nd import tile as tile
+from rarefy.nd import topk as topk
+from rarefy.nd import transpose as transpose
+from rarefy.nd import trunc as trunc
+from rarefy.nd import uniform as uniform
+from rarefy.nd import unravel_index as unravel_index
+from rarefy.nd import where as where
+from rarefy.nd import zeros_like as zeros_like

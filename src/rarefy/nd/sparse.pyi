@@ -1,14 +1,134 @@
 # Written by tools/stubs.py; do not edit.
+# ruff: noqa: I001
 
-from typing import Any, Literal
+from typing import Any
 
+from rarefy.nd import BlockGrad as BlockGrad
+from rarefy.nd import Concat as Concat
+from rarefy.nd import ElementWiseSum as ElementWiseSum
+from rarefy.nd import Embedding as Embedding
+from rarefy.nd import FullyConnected as FullyConnected
+from rarefy.nd import LinearRegressionOutput as LinearRegressionOutput
+from rarefy.nd import LogisticRegressionOutput as LogisticRegressionOutput
+from rarefy.nd import MAERegressionOutput as MAERegressionOutput
+from rarefy.nd import _Minus as _Minus
+from rarefy.nd import _Mul as _Mul
+from rarefy.nd import _Plus as _Plus
+from rarefy.nd import _add as _add
+from rarefy.nd import _copy as _copy
+from rarefy.nd import _grad_add as _grad_add
+from rarefy.nd import _minus as _minus
+from rarefy.nd import _mul as _mul
+from rarefy.nd import _np_negative as _np_negative
+from rarefy.nd import _plus as _plus
+from rarefy.nd import _sparse_adagrad_update as _sparse_adagrad_update
+from rarefy.nd import _sparse_retain as _sparse_retain
+from rarefy.nd import _sub as _sub
+from rarefy.nd import abs as abs
+from rarefy.nd import adagrad_update as adagrad_update
+from rarefy.nd import adam_update as adam_update
+from rarefy.nd import add_n as add_n
+from rarefy.nd import arccos as arccos
+from rarefy.nd import arccosh as arccosh
+from rarefy.nd import arcsin as arcsin
+from rarefy.nd import arcsinh as arcsinh
+from rarefy.nd import arctan as arctan
+from rarefy.nd import arctanh as arctanh
+from rarefy.nd import broadcast_add as broadcast_add
+from rarefy.nd import broadcast_div as broadcast_div
+from rarefy.nd import broadcast_hypot as broadcast_hypot
+from rarefy.nd import broadcast_maximum as broadcast_maximum
+from rarefy.nd import broadcast_minimum as broadcast_minimum
+from rarefy.nd import broadcast_minus as broadcast_minus
+from rarefy.nd import broadcast_mul as broadcast_mul
+from rarefy.nd import broadcast_plus as broadcast_plus
+from rarefy.nd import broadcast_sub as broadcast_sub
+from rarefy.nd import cast_storage as cast_storage
+from rarefy.nd import cbrt as cbrt
+from rarefy.nd import ceil as ceil
+from rarefy.nd import clip as clip
+from rarefy.nd import concat as concat
+from rarefy.nd import cos as cos
+from rarefy.nd import cosh as cosh
+from rarefy.nd import crop as crop
+from rarefy.nd import degrees as degrees
+from rarefy.nd import dot as dot
+from rarefy.nd import elemwise_add as elemwise_add
+from rarefy.nd import elemwise_mul as elemwise_mul
+from rarefy.nd import elemwise_sub as elemwise_sub
+from rarefy.nd import embedding_bag as embedding_bag
+from rarefy.nd import erf as erf
+from rarefy.nd import erfinv as erfinv
+from rarefy.nd import exp as exp
+from rarefy.nd import expm1 as expm1
+from rarefy.nd import factorization_machine as factorization_machine
+from rarefy.nd import field_aware_factorization_machine as field_aware_factorization_machine
+from rarefy.nd import fix as fix
+from rarefy.nd import floor as floor
+from rarefy.nd import ftml_update as ftml_update
+from rarefy.nd import ftrl_update as ftrl_update
+from rarefy.nd import gamma as gamma
+from rarefy.nd import gammaln as gammaln
+from rarefy.nd import gs_retain as gs_retain
+from rarefy.nd import identity as identity
+from rarefy.nd import log as log
+from rarefy.nd import log10 as log10
+from rarefy.nd import log1p as log1p
+from rarefy.nd import log2 as log2
+from rarefy.nd import logical_not as logical_not
+from rarefy.nd import make_loss as make_loss
+from rarefy.nd import max as max
+from rarefy.nd import max_axis as max_axis
+from rarefy.nd import mean as mean
+from rarefy.nd import min as min
+from rarefy.nd import min_axis as min_axis
+from rarefy.nd import mp_nag_mom_update as mp_nag_mom_update
+from rarefy.nd import mp_sgd_mom_update as mp_sgd_mom_update
+from rarefy.nd import mp_sgd_update as mp_sgd_update
+from rarefy.nd import nag_mom_update as nag_mom_update
+from rarefy.nd import negative as negative
+from rarefy.nd import norm as norm
+from rarefy.nd import ones_like as ones_like
+from rarefy.nd import radians as radians
+from rarefy.nd import rcbrt as rcbrt
+from rarefy.nd import reciprocal as reciprocal
+from rarefy.nd import relu as relu
+from rarefy.nd import retain as retain
+from rarefy.nd import rint as rint
+from rarefy.nd import rmsprop_update as rmsprop_update
+from rarefy.nd import rmspropalex_update as rmspropalex_update
+from rarefy.nd import round as round
+from rarefy.nd import rsqrt as rsqrt
+from rarefy.nd import sgd_mom_update as sgd_mom_update
+from rarefy.nd import sgd_update as sgd_update
+from rarefy.nd import sigmoid as sigmoid
+from rarefy.nd import sign as sign
+from rarefy.nd import signsgd_update as signsgd_update
+from rarefy.nd import signum_update as signum_update
+from rarefy.nd import sin as sin
+from rarefy.nd import sinh as sinh
+from rarefy.nd import slice as slice
+from rarefy.nd import slice_axis as slice_axis
+from rarefy.nd import smooth_l1 as smooth_l1
+from rarefy.nd import softsign as softsign
+from rarefy.nd import sqrt as sqrt
+from rarefy.nd import square as square
+from rarefy.nd import stop_gradient as stop_gradient
+from rarefy.nd import sum as sum
+from rarefy.nd import sum_axis as sum_axis
+from rarefy.nd import take as take
+from rarefy.nd import tan as tan
+from rarefy.nd import tanh as tanh
+from rarefy.nd import transpose as transpose
+from rarefy.nd import trunc as trunc
+from rarefy.nd import where as where
+from rarefy.nd import zeros_like as zeros_like
 from rarefy.nd._create_sparse import ArrayFormatError as ArrayFormatError
 from rarefy.nd._create_sparse import array as array
 from rarefy.nd._create_sparse import csr_matrix as csr_matrix
 from rarefy.nd._create_sparse import empty as empty
 from rarefy.nd._create_sparse import row_sparse_array as row_sparse_array
 from rarefy.nd._create_sparse import zeros as zeros
-from rarefy.nd._ndarray import NDArray
 from rarefy.nd._sparse_array import BaseSparseNDArray as BaseSparseNDArray
 from rarefy.nd._sparse_array import CSRNDArray as CSRNDArray
 from rarefy.nd._sparse_array import RowSparseNDArray as RowSparseNDArray
@@ -18,546 +138,3 @@ def subtract(lhs, rhs) -> Any: ...
 def multiply(lhs, rhs) -> Any: ...
 def divide(lhs, rhs) -> Any: ...
 def elemwise_div(lhs, rhs) -> Any: ...
-def BlockGrad(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def Concat(*data: Any, dim: int = 1, out: Any = None, name: Any = None) -> NDArray: ...
-def ElementWiseSum(*args: Any, out: Any = None, name: Any = None) -> NDArray: ...
-def Embedding(
-    data: NDArray,
-    weight: NDArray,
-    input_dim: int,
-    output_dim: int,
-    dtype: str = "float32",
-    sparse_grad: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def FullyConnected(
-    data: NDArray,
-    weight: NDArray,
-    bias: NDArray | None = None,
-    num_hidden: int = ...,
-    no_bias: bool = False,
-    flatten: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def LinearRegressionOutput(
-    data: NDArray,
-    label: NDArray,
-    grad_scale: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def LogisticRegressionOutput(
-    data: NDArray,
-    label: NDArray,
-    grad_scale: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def MAERegressionOutput(
-    data: NDArray,
-    label: NDArray,
-    grad_scale: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _Minus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _Mul(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _Plus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _add(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _copy(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _grad_add(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _minus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _mul(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _np_negative(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _plus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def _sparse_adagrad_update(
-    weight: NDArray,
-    grad: NDArray,
-    history: NDArray,
-    lr: float,
-    epsilon: float = 1e-07,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sparse_retain(
-    data: NDArray,
-    indices: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def _sub(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def abs(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def adagrad_update(
-    weight: NDArray,
-    grad: NDArray,
-    history: NDArray,
-    lr: float,
-    epsilon: float = 1e-07,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def adam_update(
-    weight: NDArray,
-    grad: NDArray,
-    mean: NDArray,
-    var: NDArray,
-    lr: float,
-    beta1: float = 0.9,
-    beta2: float = 0.999,
-    epsilon: float = 1e-08,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def add_n(*args: Any, out: Any = None, name: Any = None) -> NDArray: ...
-def arccos(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def arccosh(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def arcsin(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def arcsinh(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def arctan(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def arctanh(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def broadcast_add(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def broadcast_div(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def broadcast_hypot(
-    lhs: NDArray,
-    rhs: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_maximum(
-    lhs: NDArray,
-    rhs: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_minimum(
-    lhs: NDArray,
-    rhs: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_minus(
-    lhs: NDArray,
-    rhs: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def broadcast_mul(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def broadcast_plus(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def broadcast_sub(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def cast_storage(
-    data: NDArray,
-    stype: Literal["default", "csr", "row_sparse"],
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def cbrt(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def ceil(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def clip(
-    data: NDArray,
-    a_min: float,
-    a_max: float,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def concat(*data: Any, dim: int = 1, out: Any = None, name: Any = None) -> NDArray: ...
-def cos(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def cosh(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def crop(
-    data: NDArray,
-    begin: tuple,
-    end: tuple,
-    step: tuple = (),
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def degrees(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def dot(
-    lhs: NDArray,
-    rhs: NDArray,
-    transpose_a: bool = False,
-    transpose_b: bool = False,
-    forward_stype: Literal["default", "csr", "row_sparse"] | None = None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def elemwise_add(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def elemwise_mul(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def elemwise_sub(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def erf(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def erfinv(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def exp(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def expm1(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def factorization_machine(
-    data: NDArray,
-    v: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def fix(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def floor(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def ftml_update(
-    weight: NDArray,
-    grad: NDArray,
-    d: NDArray,
-    v: NDArray,
-    z: NDArray,
-    lr: float,
-    beta1: float = 0.6,
-    beta2: float = 0.999,
-    epsilon: float = 1e-08,
-    t: float = ...,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_grad: float = -1.0,
-    lazy_update: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def ftrl_update(
-    weight: NDArray,
-    grad: NDArray,
-    z: NDArray,
-    n: NDArray,
-    lr: float,
-    lamda1: float = 0.01,
-    beta: float = 1.0,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def gamma(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def gammaln(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def gs_retain(data: NDArray, indices: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def identity(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def log(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def log10(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def log1p(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def log2(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def logical_not(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def make_loss(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def max(
-    data: NDArray,
-    axis: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-    exclude: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def max_axis(
-    data: NDArray,
-    axis: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-    exclude: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def mean(
-    data: NDArray,
-    axis: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-    exclude: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def min(
-    data: NDArray,
-    axis: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-    exclude: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def min_axis(
-    data: NDArray,
-    axis: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-    exclude: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def mp_nag_mom_update(
-    weight: NDArray,
-    grad: NDArray,
-    mom: NDArray,
-    weight32: NDArray,
-    lr: float,
-    momentum: float = 0.0,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def mp_sgd_mom_update(
-    weight: NDArray,
-    grad: NDArray,
-    mom: NDArray,
-    weight32: NDArray,
-    lr: float,
-    momentum: float = 0.0,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def mp_sgd_update(
-    weight: NDArray,
-    grad: NDArray,
-    weight32: NDArray,
-    lr: float,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def nag_mom_update(
-    weight: NDArray,
-    grad: NDArray,
-    mom: NDArray,
-    lr: float,
-    momentum: float = 0.0,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def negative(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def norm(
-    data: NDArray,
-    ord: int = 2,
-    axis: int | tuple[int, ...] | None = None,
-    out_dtype: str | None = None,
-    keepdims: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def ones_like(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def radians(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def rcbrt(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def reciprocal(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def relu(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def retain(data: NDArray, indices: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def rint(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def rmsprop_update(
-    weight: NDArray,
-    grad: NDArray,
-    n: NDArray,
-    lr: float,
-    gamma1: float = 0.95,
-    epsilon: float = 1e-08,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    clip_weights: float = -1.0,
-    lazy_update: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def rmspropalex_update(
-    weight: NDArray,
-    grad: NDArray,
-    n: NDArray,
-    g: NDArray,
-    delta: NDArray,
-    lr: float,
-    gamma1: float = 0.95,
-    gamma2: float = 0.9,
-    epsilon: float = 1e-08,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    clip_weights: float = -1.0,
-    lazy_update: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def round(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def rsqrt(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def sgd_mom_update(
-    weight: NDArray,
-    grad: NDArray,
-    mom: NDArray,
-    lr: float,
-    momentum: float = 0.0,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def sgd_update(
-    weight: NDArray,
-    grad: NDArray,
-    lr: float,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = True,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def sigmoid(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def sign(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def signsgd_update(
-    weight: NDArray,
-    grad: NDArray,
-    lr: float,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    lazy_update: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def signum_update(
-    weight: NDArray,
-    grad: NDArray,
-    mom: NDArray,
-    lr: float,
-    momentum: float = 0.0,
-    wd: float = 0.0,
-    rescale_grad: float = 1.0,
-    clip_gradient: float = -1.0,
-    wd_lh: float = 0.0,
-    lazy_update: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def sin(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def sinh(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def slice(
-    data: NDArray,
-    begin: tuple,
-    end: tuple,
-    step: tuple = (),
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def slice_axis(
-    data: NDArray,
-    axis: int,
-    begin: int,
-    end: int | None,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def smooth_l1(
-    data: NDArray,
-    scalar: float = 1.0,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def softsign(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def sqrt(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def square(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def stop_gradient(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def sum(
-    data: NDArray,
-    axis: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-    exclude: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def sum_axis(
-    data: NDArray,
-    axis: int | tuple[int, ...] | None = None,
-    keepdims: bool = False,
-    exclude: bool = False,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def take(
-    a: NDArray,
-    indices: NDArray,
-    axis: int = 0,
-    mode: Literal["clip", "wrap", "raise"] = "clip",
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def tan(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def tanh(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def transpose(
-    data: NDArray,
-    axes: tuple[int, ...] = (),
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def trunc(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...
-def where(
-    condition: NDArray,
-    x: NDArray,
-    y: NDArray,
-    *,
-    out: Any = None,
-    name: Any = None,
-) -> NDArray: ...
-def zeros_like(data: NDArray, *, out: Any = None, name: Any = None) -> NDArray: ...

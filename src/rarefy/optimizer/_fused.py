@@ -7,30 +7,45 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rarefy import autograd
-from rarefy._cell import Cell, store_all
+from rarefy import _key, autograd
+from rarefy._cell import Cell, holding, store_all
 from rarefy._ops.precision import wide
-from rarefy._ops.storage import is_traced, stype_of
+from rarefy._ops.storage import canonical, is_traced
 from rarefy.nd._handle import Handle
+from rarefy.sparse import BCOO
 
 Item = tuple[Any, Handle, Handle, Any]
 """A parameter's index, weight, gradient and state."""
 
 
-def can_fuse(index: Any, weight: Any, grad: Any, state: Any) -> bool:
-    """Whether a parameter can be updated together with others: all its arrays are default and whole.
-
-    The program of row_sparse gradients depends on how many rows they have, and that of several on
-    each combination; such parameters are better updated one by one.
-    """
-    arrays = [weight, grad, *arrays_of(state)]
-    return all(
-        isinstance(a, Handle)
-        and stype_of(a._value) == "default"
-        and not is_traced(a._value)
-        and (a is grad or a._path is None)
-        for a in arrays
+def can_fuse(weight: Any, grad: Any, state: Any) -> bool:
+    """Whether a parameter can be updated together with others: weight and states are default and
+    whole, the gradient is default or row_sparse."""
+    return (
+        isinstance(weight, Handle)
+        and isinstance(grad, Handle)
+        and grad._stype != "csr"
+        and all(a._stype == "default" and a._path is None for a in (weight, *arrays_of(state)))
+        and not is_traced(weight._cell.value)
     )
+
+
+def of_one_size(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
+    """Those whose row_sparse gradients have as many slots as the first one, and the others.
+
+    A program is made for the slots of its gradients. They come from a short ladder, but there would be
+    one for each combination of several.
+    """
+    together, rest, slots = [], [], None
+    for item in items:
+        value = item[2]._value
+        if isinstance(value, BCOO):
+            slots = value.nse if slots is None else slots
+            if value.nse != slots:
+                rest.append(item)
+                continue
+        together.append(item)
+    return together, rest
 
 
 def are_apart(items: Sequence[Item]) -> bool:
@@ -81,8 +96,11 @@ class FusedUpdate:
         numbers = np.asarray([value for h in hyper for value in h.values()], np.float64)
         with wide():
             own = [jax.tree.map(jnp.copy, c.value) if c.shared else c.value for c in cells]
-            new = self._programs[key](own, [item[2]._value for item in items], numbers)
+            grads = [canonical(item[2]._value) for item in items]
+            new, random = self._programs[key](own, grads, numbers, _key.STATE.value)
         store_all(cells, new)
+        if random is not None:
+            _key.STATE.store(random)
 
 
 def _shape_of(state: Any) -> Any:
@@ -95,7 +113,7 @@ def _shape_of(state: Any) -> Any:
 def _program(apply: Callable[..., None], layout: Sequence[tuple[Any, Any, Sequence[str]]]) -> Any:
     nested = [(index, _shape_of(state), names) for index, state, names in layout]
 
-    def program(held, grads, numbers):
+    def program(held, grads, numbers, random):
         values, numbers = iter(held), iter(numbers)
         arrays: list[Handle] = []
 
@@ -108,10 +126,12 @@ def _program(apply: Callable[..., None], layout: Sequence[tuple[Any, Any, Sequen
                 return tuple(map(rebuild, shape))
             return take() if shape else None
 
-        for (index, shape, names), grad in zip(nested, grads, strict=True):
-            weight, state = take(), rebuild(shape)
-            scalars = {name: next(numbers) for name in names}
-            apply(index, weight, Handle._wrap(grad), state, scalars)
-        return [array._value for array in arrays]
+        with holding([_key.STATE], [random]):
+            for (index, shape, names), grad in zip(nested, grads, strict=True):
+                weight, state = take(), rebuild(shape)
+                scalars = {name: next(numbers) for name in names}
+                apply(index, weight, Handle._wrap(grad), state, scalars)
+            drawn = _key.STATE.value
+        return [array._value for array in arrays], None if drawn is random else drawn
 
     return jax.jit(program, donate_argnums=0)

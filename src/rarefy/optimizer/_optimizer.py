@@ -14,7 +14,7 @@ from rarefy._ops.precision import wide
 from rarefy._ops.storage import SType, Value, stype_of
 from rarefy.nd._handle import Handle
 from rarefy.nd._invoke import invoke
-from rarefy.optimizer._fused import FusedUpdate, are_apart, can_fuse
+from rarefy.optimizer._fused import FusedUpdate, are_apart, can_fuse, of_one_size
 from rarefy.sparse import BCOO
 from rarefy.sparse._check import is_concrete
 from rarefy.sparse._row_sparse import row_sparse, row_sparse_rows
@@ -315,7 +315,9 @@ class Optimizer:
         rest = []
         together = []
         for one in zip(indices, weights, grads, states, strict=True):
-            (together if can_fuse(*one) else rest).append(one)
+            (together if can_fuse(*one[1:]) else rest).append(one)
+        together, others = of_one_size(together)
+        rest += others
         if len(together) == 1 or not are_apart(together):
             together, rest = [], [*together, *rest]
         if together:

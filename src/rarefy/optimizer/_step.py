@@ -39,8 +39,8 @@ class TrainStep:
         `grad_req='null'` is left alone. With 'add' the gradient is added to the array that
         `attach_grad` made, and the sum is what the parameter is updated by.
       optimizer: one of `rarefy.optimizer`.
-      others: further arrays that `loss` may change, such as running means. Only those that it does
-        change are written.
+      others: further arrays that `loss` uses and may change, such as running means. They get no
+        gradient; only those that it does change are written.
       states: the optimizer's states by index, to share; those that are missing are made here. By
         default all are.
       indices: the optimizer's index of each parameter; its place in `params` by default.
@@ -112,8 +112,9 @@ class TrainStep:
             _key.STATE,
         ]
         mine = set(map(id, self._cells))
-        frozen = [p for n, p in self.params.items() if n not in self._trained]
-        rest = {id(h._cell): h._cell for h in (*frozen, *others)}
+        self._frozen = [p for n, p in self.params.items() if n not in self._trained]
+        self._frozen += others
+        rest = {id(h._cell): h._cell for h in self._frozen}
         self._others = [cell for each, cell in rest.items() if each not in mine]
         described = ((n, x.grad_req, x.stype, len(self.states[n])) for n, x in leaves.items())
         layout = (*described, tuple(self._partial), len(self._others))
@@ -225,12 +226,14 @@ class TrainStep:
     @contextmanager
     def _inside(self, held: list[Value], others: list[Value]) -> Iterator[list[deferred.Check]]:
         """Lets all arrays hold what is being traced, with gradients that belong to the trace."""
-        slots = {name: p._slot for name, p in self._trained.items()}
+        slots = [(p, p._slot) for p in (*self._trained.values(), *self._frozen)]
         try:
             with (
                 holding([*self._cells, *self._others], [*held, *others]),
                 deferred.collecting() as checks,
             ):
+                for param in self._frozen:
+                    param._slot = None  # it may have a gradient elsewhere, but not here
                 for param in self._trained.values():
                     before = _leaf_of(param)
                     # A cell of this trace, as the array that attach_grad made belongs to no trace;
@@ -240,8 +243,8 @@ class TrainStep:
                     param._slot = Slot(before.stype, leaf=leaf)
                 yield checks
         finally:
-            for name, slot in slots.items():
-                self._trained[name]._slot = slot
+            for param, slot in slots:
+                param._slot = slot
 
     def _forward_and_back(self, batch: Any) -> list[Value]:
         arrays = jax.tree.map(Handle._wrap, batch, is_leaf=lambda v: isinstance(v, JAXSparse))

@@ -187,10 +187,25 @@ def _lookup(data, rows, wanted, n_rows: int):
     """Finds the data of `wanted` rows, zero where absent or padding."""
     if rows.shape[0] == 0:
         return jnp.zeros((wanted.shape[0], *data.shape[1:]), data.dtype)
+    return take_rows(data, stored_places(rows, wanted, n_rows), form=form_for(data.dtype))
+
+
+def stored_places(rows: jax.Array, wanted: jax.Array, n_rows: int) -> jax.Array:
+    """Finds which slots of a row_sparse value hold rows.
+
+    Args:
+      rows: `(cap,)`, the row numbers that it stores, ascending; `n_rows` is padding.
+      wanted: `(k,)`, same dtype, any order.
+      n_rows: its height.
+
+    Returns:
+      `(k,)`, same dtype; `cap` for a row that it lacks and for padding.
+    """
+    if rows.shape[0] == 0:
+        return jnp.zeros_like(wanted)
     place = jnp.searchsorted(rows, wanted).astype(wanted.dtype)
     found = rows.at[place].get(mode="clip") == wanted
-    place = jnp.where(found & (wanted < n_rows), place, rows.shape[0])
-    return take_rows(data, place, form=form_for(data.dtype))
+    return jnp.where(found & (wanted < n_rows), place, rows.shape[0])
 
 
 def retain(value: BCOO, ids: Any) -> BCOO:
@@ -386,10 +401,32 @@ def _dot_row_sparse(data, indices, indptr, values, rows, *, shape):
     if n_stored == 0:
         dtype = jnp.result_type(data, values)
         return jnp.zeros((shape[0], *values.shape[1:]), dtype)
-    place = jnp.searchsorted(rows, indices).astype(indices.dtype)
-    found = (rows.at[place].get(mode="clip") == indices) & (indices < shape[1])
-    place = jnp.where(found, place, n_stored)
+    place = stored_places(rows, indices, shape[1])
     return _dot.csr_dot(data, place, indptr, values, shape=(shape[0], n_stored))
+
+
+def stored_places(rows: jax.Array, ids: jax.Array, n: int) -> jax.Array:
+    """Where the rows of some ids are stored.
+
+    Args:
+      rows: `(k,)`: the rows that are stored, sorted and distinct; n is padding.
+      ids: integers; those outside `[0, n)` are stored nowhere.
+      n: how many rows there are.
+
+    Returns:
+      The shape and dtype of `ids`: a position in `rows`, or k where the row is not stored.
+    """
+
+    def search(ids):
+        place = jnp.searchsorted(rows, ids).astype(ids.dtype)
+        found = (rows.at[place].get(mode="clip") == ids) & (ids >= 0) & (ids < n)
+        return jnp.where(found, place, jnp.asarray(rows.shape[0], ids.dtype))
+
+    if rows.shape[0] < n:
+        return search(ids)
+    # As many places as rows: where the last one is no padding they are all rows, each in its place.
+    full = rows[-1] == n - 1
+    return jax.lax.cond(full, lambda ids: jnp.where((ids >= 0) & (ids < n), ids, n), search, ids)
 
 
 def concat_row_sparse(values: list[BCOO]) -> BCOO:

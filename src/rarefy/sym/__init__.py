@@ -2,7 +2,6 @@
 
 from rarefy._ops import defs as _defs
 from rarefy.sym import _internal, contrib, linalg, op, random, sparse
-from rarefy.sym import _symbol as symbol
 from rarefy.sym._create import (
     Group,
     Variable,

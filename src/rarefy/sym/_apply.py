@@ -12,9 +12,7 @@ from rarefy.sym._node import Entry, Node, complete
 from rarefy.sym._params import as_text, parameters_of
 
 
-def called(
-    op: Operator, hint: str, args: Sequence[Any], kwargs: Mapping[str, Any]
-) -> list[Entry]:
+def called(op: Operator, hint: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> list[Entry]:
     """The results of a call of an operator's function.
 
     Args:

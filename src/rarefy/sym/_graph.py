@@ -203,9 +203,7 @@ class Graph:
                 f"Symbol.Compose: Keyword argument name {', '.join(sorted(unknown))} not found. "
                 f"Candidate arguments: {', '.join(self.list_inputs())}"
             )
-        self._entries = tuple(
-            replaced(self._entries, {k: single(v, k) for k, v in kwargs.items()})
-        )
+        self._entries = tuple(replaced(self._entries, {k: single(v, k) for k, v in kwargs.items()}))
         if name:
             self._only("compose").name = name
 
@@ -234,9 +232,7 @@ class Graph:
     def debug_str(self) -> str:
         """The nodes with their parameters and inputs, a line each."""
         lines = ["Symbol Outputs:"]
-        lines += [
-            f"\toutput[{i}]={e.node.name}({e.index})" for i, e in enumerate(self._entries)
-        ]
+        lines += [f"\toutput[{i}]={e.node.name}({e.index})" for i, e in enumerate(self._entries)]
         for node in self._nodes:
             if node.op is None:
                 lines.append(f"Variable:{node.name}")

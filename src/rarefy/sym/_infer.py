@@ -140,7 +140,8 @@ class Inference(Graph):
           A line for each node: its name, its operator, the storage types of what it reads and of its
           results, and `fallback` where it works on dense copies of sparse arrays.
         """
-        given = {n: require_stype(s, n) for n, s in self._given("", (), stypes).items()}
+        kinds = self._given("storage_plan", (), stypes)
+        given: dict[str, SType] = {n: require_stype(s, n) for n, s in kinds.items()}
         rows = [("node", "operator", "inputs", "outputs", "")]
         for stored in infer_graph_storage(self._entries, given).values():
             node = stored.node

@@ -57,9 +57,7 @@ def infer_graph_storage(
             stype = given.get(node.name, declared)
             found[id(node)] = Stored(node, (), (stype,), False)
             continue
-        signature: Signature = tuple(
-            e and found[id(e.node)].outputs[e.index] for e in node.inputs
-        )
+        signature: Signature = tuple(e and found[id(e.node)].outputs[e.index] for e in node.inputs)
         one_shape = shapes is None or _one_shape(node, shapes)
         outputs, fallback = _outputs(node.op, signature, node.params, one_shape)
         found[id(node)] = Stored(node, signature, outputs[: node.n_outputs], fallback)
@@ -78,7 +76,7 @@ def _outputs(
 ) -> tuple[tuple[SType, ...], bool]:
     plan = infer(op, signature, params, one_shape=one_shape)
     wanted = params[op.hint] if op.hint else None
-    if wanted is not None and (plan.fallback or wanted not in plan.out):
+    if op.hint and wanted is not None and (plan.fallback or wanted not in plan.out):
         # The result is converted to what the caller asks for.
         free = infer(op, signature, {**params, op.hint: None}, one_shape=one_shape)
         return (wanted,), free.fallback
@@ -86,8 +84,22 @@ def _outputs(
 
 
 _LINEAR = frozenset(
-    "elemwise_add elemwise_sub add_n negative _mul_scalar _div_scalar _copy cast_storage "
-    "_identity_with_attr_like_rhs square abs sign relu sqrt".split()
+    (
+        "elemwise_add",
+        "elemwise_sub",
+        "add_n",
+        "negative",
+        "_mul_scalar",
+        "_div_scalar",
+        "_copy",
+        "cast_storage",
+        "_identity_with_attr_like_rhs",
+        "square",
+        "abs",
+        "sign",
+        "relu",
+        "sqrt",
+    )
 )
 """Elementwise operators through which the gradient of a row_sparse result stays so."""
 

@@ -1,7 +1,8 @@
 """Nodes of a graph: a variable, or an operator with its parameters and inputs."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from rarefy._ops.opdef import Operator
 from rarefy._ops.shapes import needed_arrays
@@ -79,7 +80,8 @@ class Node:
                     yield entry
 
 
-class Entry(NamedTuple):
+@dataclass(frozen=True)
+class Entry:
     """One result of a node."""
 
     node: Node

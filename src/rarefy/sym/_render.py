@@ -1,7 +1,6 @@
 """The functions of the namespaces: from the registry of operators to functions of symbols."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from rarefy._ops.opdef import OPERATORS, Operator
 from rarefy._ops.render import operators_of, public_operators, signature

@@ -7,10 +7,9 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from rarefy._ops.defs import OPERATORS
-from rarefy._ops.methods import METHODS
-from rarefy._ops.render import signature
 from rarefy.base import MXNetError, NotImplementedForSymbol
 from rarefy.sym._apply import applied, called
+from rarefy.sym._fluent import Fluent
 from rarefy.sym._graph import Graph, single
 from rarefy.sym._infer import Inference
 from rarefy.sym._params import as_text
@@ -19,12 +18,11 @@ from rarefy.sym._params import as_text
 class Executors(Protocol):
     """What runs graphs: it lies above them, and enters itself here."""
 
-    def simple_bind(self, symbol: "Symbol", ctx: Any, **options: Any) -> Any: ...
+    simple_bind: Callable[..., Any]
+    bind: Callable[..., Any]
 
-    def bind(self, symbol: "Symbol", ctx: Any, **options: Any) -> Any: ...
 
-
-class Symbol(Inference):
+class Symbol(Fluent, Inference):
     """Results of a graph of operators on variables that get their arrays later.
 
     Made by `sym.var` and by the functions of `rarefy.sym`, never by calling the class. Its methods
@@ -253,7 +251,9 @@ class _Binary:
     def __call__(self, lhs: Any, rhs: Any) -> Any:
         if isinstance(lhs, Graph) and isinstance(rhs, Graph):
             name, hint = self._array
-            return Symbol(applied(OPERATORS[name], hint, [single(lhs, "lhs"), single(rhs, "rhs")], {}))
+            return Symbol(
+                applied(OPERATORS[name], hint, [single(lhs, "lhs"), single(rhs, "rhs")], {})
+            )
         if isinstance(lhs, Symbol) and isinstance(rhs, Number | np.generic):
             return lhs._apply(*self._scalar, scalar=rhs)
         if isinstance(rhs, Symbol) and isinstance(lhs, Number | np.generic):
@@ -303,31 +303,3 @@ MINIMUM = _Binary(_both("_minimum"), ("_minimum_scalar", "_minimumscalar"), pyth
 HYPOT = _Binary(
     _both("_hypot"), ("_hypot_scalar", "_hypotscalar"), python=lambda a, b: float(np.hypot(a, b))
 )
-
-
-def _method(name: str) -> Any:
-    op = OPERATORS[name]
-
-    def call(self, *args, **kwargs):
-        kwargs.pop("inplace", None)
-        return Symbol(called(op, name, (self, *args), kwargs))
-
-    method: Any = call
-    method.__name__, method.__qualname__ = name, f"Symbol.{name}"
-    method.__doc__, method.__signature__ = op.fn.__doc__, signature(op)
-    return method
-
-
-def _refused(name: str) -> Any:
-    def call(self, *args, **kwargs):
-        raise NotImplementedForSymbol(getattr(self, name), None, *args)
-
-    method: Any = call
-    method.__name__, method.__doc__ = name, "Only arrays have this method."
-    return method
-
-
-for _name in METHODS:
-    setattr(Symbol, _name, _method(_name))
-for _name in ("wait_to_read", "asnumpy", "asscalar", "copy", "as_in_context", "detach", "backward"):
-    setattr(Symbol, _name, _refused(_name))

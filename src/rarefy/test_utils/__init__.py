@@ -53,6 +53,7 @@ from rarefy.test_utils._generators import (
     verify_generator,
 )
 from rarefy.test_utils._optimizers import compare_optimizer
+from rarefy.test_utils._symbols import check_consistency, check_speed, same_symbol_structure
 from rarefy.test_utils._tolerance import (
     default_atols,
     default_context,

@@ -63,6 +63,9 @@ def _drawn(shape, data_init, dtype: np.dtype) -> np.ndarray:
     return np.random.rand(*shape).astype(dtype)
 
 
+_PLACES = 1 << 22  # what may be drawn from at once
+
+
 def _checked_density(density: float | None) -> float:
     density = float(np.random.rand()) if density is None else density
     if not 0 <= density <= 1:
@@ -80,15 +83,26 @@ def _check_matrix(rows: int, columns: int) -> None:
 def _get_uniform_dataset_csr(
     num_rows, num_cols, density=0.1, dtype=None, data_init=None, shuffle_csr_indices=False
 ) -> CSRNDArray:
-    """A csr matrix in which each place is stored with probability `density`."""
+    """A csr matrix that stores a share `density` of its places.
+
+    With the same seed of NumPy it is that of MXNet, up to `_PLACES` places.
+    """
     _check_matrix(num_rows, num_cols)
-    dtype = np.dtype(dtype or default_dtype())
-    # Row by row, so that memory follows what is stored.
-    counts = np.random.binomial(num_cols, _checked_density(density), num_rows)
-    columns = [np.sort(np.random.permutation(num_cols)[:count]) for count in counts]
-    indices = np.concatenate([np.empty(0, np.int64), *columns])
-    indptr = np.concatenate([[0], np.cumsum(counts)])
-    data = _drawn(indices.shape, data_init, dtype)
+    dtype, density = np.dtype(dtype or default_dtype()), _checked_density(density)
+    places = num_rows * num_cols
+    if places <= _PLACES:
+        # As scipy.sparse.rand of SciPy 1.10 draws them: columns first, numbers in that order.
+        chosen = np.random.choice(places, round(density * places), replace=False)
+        columns, rows = np.divmod(chosen, num_rows)
+        order = np.lexsort((columns, rows))
+        data, indices = _drawn(chosen.shape, data_init, dtype)[order], columns[order]
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=num_rows))])
+    else:  # row by row, so that memory follows what is stored
+        counts = np.random.binomial(num_cols, density, num_rows)
+        stored = [np.sort(np.random.permutation(num_cols)[:count]) for count in counts]
+        indices = np.concatenate([np.empty(0, np.int64), *stored])
+        indptr = np.concatenate([[0], np.cumsum(counts)])
+        data = _drawn(indices.shape, data_init, dtype)
     csr = csr_matrix((data, indices, indptr), shape=(num_rows, num_cols), dtype=dtype)
     return shuffle_csr_column_indices(csr) if shuffle_csr_indices else csr
 

@@ -26,6 +26,7 @@ from rarefy._ops.defs import (
     positions,
     random,
     reduce,
+    reduce_stored,
     rule_update,
     sampling,
     scalar,

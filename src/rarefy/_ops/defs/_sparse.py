@@ -10,10 +10,11 @@ import numpy as np
 from jax import lax
 
 from rarefy._ops.gradient import cotangent_like
-from rarefy._ops.places import put, rows_of, with_data
-from rarefy._ops.storage import Value, count_stored, is_traced, stype_of, to_dense
+from rarefy._ops.places import is_real, put, rows_of, with_data
+from rarefy._ops.storage import Value, count_stored, fit, is_traced, stype_of, to_dense
 from rarefy.sparse import BCOO, BCSR
-from rarefy.sparse._capacity import capacity
+from rarefy.sparse._capacity import capacity, trim_csr
+from rarefy.sparse._csr import canonical_csr, take_csr_rows, take_csr_rows_known
 
 
 def densified(fn: Callable[[jax.Array], jax.Array], value: BCSR | BCOO) -> jax.Array:
@@ -112,6 +113,40 @@ def csr_columns(value: BCSR, begin: int, count: int) -> BCSR:
         indices_sorted=value.indices_sorted,
         unique_indices=value.unique_indices,
     )
+
+
+def csr_strided(
+    value: BCSR,
+    starts: tuple[int, ...],
+    sizes: tuple[int, ...],
+    steps: tuple[int, ...],
+    nse: int | None = None,
+) -> BCSR:
+    """The rows and columns `starts + i * steps` for `i < sizes` of a csr value without repeats.
+
+    Args:
+      nse: slots of the result; None: as many as the capacity ladder has for what it stores, or under
+        a trace as many as `value` has.
+
+    Cost: O(entries of the rows + sizes[0]).
+    """
+    ids = starts[0] + steps[0] * np.arange(sizes[0])
+    known = nse is None and not is_traced(value)
+    rows = take_csr_rows_known(value, ids) if known else take_csr_rows(value, ids, value.nse)
+    if steps[1] == 1 and sizes[1] == value.shape[1]:
+        return rows if nse is None else trim_csr(rows, nse)
+    column = (rows.indices - starts[1]) // steps[1]
+    inside = (column * steps[1] + starts[1] == rows.indices) & (column >= 0) & (column < sizes[1])
+    inside &= is_real(rows)
+    block = BCSR._trusted(
+        jnp.where(inside, rows.data, jnp.zeros((), rows.dtype)),
+        jnp.where(inside, column, jnp.asarray(sizes[1], column.dtype)),
+        rows.indptr,
+        (sizes[0], sizes[1]),
+        indices_sorted=False,
+        unique_indices=False,
+    )
+    return fit(canonical_csr(block)) if known else canonical_csr(block, nse=nse)
 
 
 @partial(jax.jit, static_argnames="count")

@@ -80,8 +80,8 @@ def _largest(bags: Bags, weight):
     entry = jnp.arange(nse, dtype=jnp.int32)[:, None]
     is_best = values == best[row]
     first = jnp.full((b + 1, k), nse, jnp.int32).at[row].min(jnp.where(is_best, entry, nse))
-    best, first = best[:b], first[:b]
-    return jnp.where(jnp.isneginf(best), jnp.zeros((), best.dtype), best), first
+    filled = jnp.zeros(b + 1, bool).at[row].set(True)[:b, None]
+    return jnp.where(filled, best[:b], jnp.zeros((), best.dtype)), first[:b]
 
 
 def _gradients(want_weights: bool, want_table, bags: Bags, weight, output, g, mode: Mode):
@@ -162,7 +162,7 @@ def embedding_bag(data, weight, *, mode: Mode = "sum"):
     if mode == "max":
         present = (data != 0)[:, :, None]
         best = jnp.where(present, weight[None], -jnp.inf).max(axis=1, initial=-jnp.inf)
-        return jnp.where(jnp.isneginf(best), 0, best).astype(weight.dtype)
+        return jnp.where(present.any(axis=1), best, 0).astype(weight.dtype)
     total = data @ weight
     if mode == "sum":
         return total
@@ -226,11 +226,11 @@ def _check_ids(values, params) -> None:
     if falls.size:
         i = int(falls[0])
         raise ValueError(
-            f"offsets must not fall, but offsets[{i}] is {starts[i]} and offsets[{i + 1}] is "
-            f"{starts[i + 1]}"
+            f"offsets must not fall, but offsets[{i}] is {starts[i]:g} and "
+            f"offsets[{i + 1}] is {starts[i + 1]:g}"
         )
     if starts.size and starts[-1] > k:
-        raise ValueError(f"offsets[{starts.size - 1}] is {starts[-1]}, beyond the {k} ids")
+        raise ValueError(f"offsets[{starts.size - 1}] is {starts[-1]:g}, beyond the {k} ids")
 
 
 @operator("embedding_bag_of_ids", check=_check_ids)

@@ -9,7 +9,7 @@ from rarefy._ops.defs._ids import as_ids, require_ids
 from rarefy._ops.defs._numbers import require_same_dtype
 from rarefy._ops.opdef import operator
 from rarefy._ops.places import row_of_entry, with_data, with_stored
-from rarefy._ops.storage import count_stored, is_traced, to_dense
+from rarefy._ops.storage import count_stored, is_traced, to_dense, zeros_of
 from rarefy._primitives.csr_dot_dense import csr_dot_dense
 from rarefy._primitives.csr_sample_dot import csr_sample_dot
 from rarefy._primitives.csr_t_dot_rows import csr_t_dot_rows
@@ -193,6 +193,11 @@ class _ByField(NamedTuple):
     sums: Any
 
 
+def _has_nothing(data: BCSR, v) -> bool:
+    """Whether there is no element; XLA gathers nothing from an axis without any."""
+    return 0 in (data.nse, *data.shape, v.shape[1])
+
+
 def _by_field(data: BCSR, v, fields) -> _ByField:
     b, n_fields = data.shape[0], v.shape[1]
     groups = _columns(data)
@@ -215,6 +220,8 @@ def _by_field(data: BCSR, v, fields) -> _ByField:
 @field_aware_factorization_machine.rule("csr", "default", "default", out="default")
 def _(data, v, fields):
     _check_field_aware(data, v, fields)
+    if _has_nothing(data, v):
+        return jnp.zeros((data.shape[0], 1), v.dtype)
     batch = _by_field(data, v, fields)
     pairs = (batch.sums * jnp.swapaxes(batch.sums, 1, 2)).sum(axis=(1, 2, 3))
     norms = (batch.own * batch.own).sum(axis=1)
@@ -227,6 +234,10 @@ def _(data, v, fields):
 def _(want, inputs, output, cotangent):
     data, v, fields = inputs
     g = to_dense(cotangent)[:, 0]
+    if _has_nothing(data, v):
+        left = with_stored(data, jnp.zeros_like(data.data))
+        left = to_dense(left) if want[0] == "default" else left
+        return left, zeros_of(v.shape, v.dtype, want[1] or "default"), None
     batch = _by_field(data, v, fields)
     # The derivative by the sums of field f for field g is the sums of field g for field f.
     slope = (jnp.swapaxes(batch.sums, 1, 2) * g[:, None, None, None]).reshape(-1, *v.shape[1:])

@@ -17,6 +17,7 @@ from rarefy._primitives.take_rows import take_rows
 from rarefy.sparse import BCOO
 from rarefy.sparse._capacity import capacity
 from rarefy.sparse._csr import csr_dot
+from rarefy.sparse._row_sparse import stored_places
 
 
 def _check_embedding(values, params) -> None:
@@ -79,9 +80,8 @@ def _(data, weight, *, input_dim, output_dim, dtype, sparse_grad):
     _check_table(weight, input_dim, output_dim)
     ids = as_ids(data, input_dim).reshape(-1)
     stored = rows_of(weight)
-    place = jnp.searchsorted(stored, ids.astype(stored.dtype)).astype(stored.dtype)
-    found = stored.at[place].get(mode="fill", fill_value=-1) == ids
-    rows = take_rows(weight.data, jnp.where(found, place, weight.nse))
+    place = stored_places(stored, ids.astype(stored.dtype), input_dim)
+    rows = take_rows(weight.data, place)
     return _poisoned(rows, data, input_dim).reshape(*data.shape, output_dim)
 
 

@@ -112,7 +112,7 @@ max_ = _reduction("max", _max, "the maximum", ("max_axis",))
 min_ = _reduction("min", _min, "the minimum", ("min_axis",))
 
 
-def _shaped(totals, shape, axes, keepdims):
+def shaped(totals, shape, axes, keepdims):
     """Totals over `axes` of an array of `shape`, given without these axes, in the shape asked for."""
     kept = tuple(1 if a in axes else n for a, n in enumerate(shape))
     if not keepdims:
@@ -133,7 +133,7 @@ def _(data, *, axis, keepdims, exclude):
     axes = axes_of(2, axis, exclude)
     if not axes:
         return data.todense()
-    return _shaped(csr_sum(data, axes), data.shape, axes, keepdims)
+    return shaped(csr_sum(data, axes), data.shape, axes, keepdims)
 
 
 @mean.rule("csr", out="default")
@@ -146,13 +146,13 @@ def _(data, *, axis, keepdims, exclude):
         n *= data.shape[a]
     wide = jnp.promote_types(data.dtype, jnp.float32) if is_floating(data) else jnp.float64
     total = csr_sum(with_data(data, data.data.astype(wide)), axes)
-    return _shaped((total / n).astype(data.dtype), data.shape, axes, keepdims)
+    return shaped((total / n).astype(data.dtype), data.shape, axes, keepdims)
 
 
 @sum_.rule("row_sparse", out="default")
 def _(data, *, axis, keepdims, exclude):
     axes = axes_of(len(data.shape), axis, exclude)
-    return _shaped(_row_sparse_sum(data, axes), data.shape, axes, keepdims)
+    return shaped(row_sparse_sum(data, axes), data.shape, axes, keepdims)
 
 
 @mean.rule("row_sparse", out="default")
@@ -162,11 +162,11 @@ def _(data, *, axis, keepdims, exclude):
     for a in axes:
         n *= data.shape[a]
     wide = jnp.promote_types(data.dtype, jnp.float32) if is_floating(data) else jnp.float64
-    total = _row_sparse_sum(with_data(data, data.data.astype(wide)), axes) / n
-    return _shaped(total.astype(data.dtype), data.shape, axes, keepdims)
+    total = row_sparse_sum(with_data(data, data.data.astype(wide)), axes) / n
+    return shaped(total.astype(data.dtype), data.shape, axes, keepdims)
 
 
-def _row_sparse_sum(data: BCOO, axes):
+def row_sparse_sum(data: BCOO, axes):
     """Sums a row_sparse value over axes; the row axis disappears or is scattered to its length."""
     values = with_stored(data, data.data).data
     partial = _sum(values, tuple(axes), False).astype(data.dtype)
@@ -202,7 +202,7 @@ def _extreme(op: Operator, is_max: bool) -> None:
             best.at[at].max(values, mode="drop") if is_max else best.at[at].min(values, mode="drop")
         )
         best = jnp.where(stored < size, better(best, jnp.zeros((), data.dtype)), best)
-        return _shaped(best, data.shape, axes, keepdims)
+        return shaped(best, data.shape, axes, keepdims)
 
 
 _extreme(max_, True)
@@ -248,15 +248,13 @@ def _(data, *, axis, keepdims, exclude):
 def _(data, *, axis, keepdims, exclude):
     axes = axes_of(len(data.shape), axis, exclude)
     squares = with_data(data, data.data * data.data)
-    return _shaped(_row_sparse_sum(squares, axes), data.shape, axes, keepdims)
+    return shaped(row_sparse_sum(squares, axes), data.shape, axes, keepdims)
 
 
 @square_sum.rule("csr", out="default")
 def _(data, *, axis, keepdims, exclude):
     axes = axes_of(2, axis, exclude)
-    return _shaped(
-        csr_sum(with_data(data, data.data * data.data), axes), data.shape, axes, keepdims
-    )
+    return shaped(csr_sum(with_data(data, data.data * data.data), axes), data.shape, axes, keepdims)
 
 
 @operator("norm")
@@ -289,13 +287,13 @@ def norm(
     if ord == 1:
         total = jnp.sum(x * jnp.sign(x), axis=axes, keepdims=keepdims)
     elif ord == 2:
-        total = _root(jnp.sum(x * x, axis=axes, keepdims=keepdims))
+        total = root(jnp.sum(x * x, axis=axes, keepdims=keepdims))
     else:
         raise ValueError(f"ord must be 1 or 2, got {ord}")
     return at_least_1d(total.astype(out_dtype or data.dtype))
 
 
-def _root(x):
+def root(x):
     """The square root, with gradient zero at zero instead of NaN."""
     safe = jnp.where(x == 0, jnp.ones_like(x), x)
     return jnp.where(x == 0, jnp.zeros_like(x), jnp.sqrt(safe))
@@ -309,8 +307,8 @@ def _(data, *, ord, axis, out_dtype, keepdims):
     if ord not in (1, 2):
         raise ValueError(f"ord must be 1 or 2, got {ord}")
     total = csr_sum(with_data(data, x * jnp.sign(x) if ord == 1 else x * x), axes)
-    total = total if ord == 1 else _root(total)
-    return _shaped(total.astype(out_dtype or data.dtype), data.shape, axes, keepdims)
+    total = total if ord == 1 else root(total)
+    return shaped(total.astype(out_dtype or data.dtype), data.shape, axes, keepdims)
 
 
 for _stype in SPARSE:
@@ -322,7 +320,7 @@ for _stype in SPARSE:
         return total.reshape((1,) * len(data.shape) if keepdims else (1,))
 
 
-def _arg(name: str, fn: Callable, says: str) -> None:
+def _arg(name: str, fn: Callable, says: str) -> Operator:
     def meaning(data, *, axis: int | None = None, keepdims: bool = False):
         if axis is None:
             place = fn(data.reshape(-1), axis=0).reshape((1,) * data.ndim if keepdims else (1,))
@@ -333,17 +331,17 @@ def _arg(name: str, fn: Callable, says: str) -> None:
     meaning.__doc__ = (
         f"Finds the place of {says} along an axis; the first of equal ones.\n\n"
         "Args:\n"
-        "  data: any shape; sparse arrays go dense.\n"
+        "  data: any shape and storage type.\n"
         "  axis: the axis; None for the flat array.\n"
         "  keepdims: whether the axis stays, with size 1.\n\n"
         "Returns:\n"
         "  dtype of `data`, dense.\n"
     )
-    operator(name, differentiable=False)(meaning)
+    return operator(name, differentiable=False)(meaning)
 
 
-_arg("argmax", jnp.argmax, "the maximum")
-_arg("argmin", jnp.argmin, "the minimum")
+argmax = _arg("argmax", jnp.argmax, "the maximum")
+argmin = _arg("argmin", jnp.argmin, "the minimum")
 
 
 @operator("argmax_channel", differentiable=False)

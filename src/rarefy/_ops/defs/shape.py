@@ -10,7 +10,7 @@ import numpy as np
 from jax import lax
 
 from rarefy._ops.defs._numbers import require_same_dtype
-from rarefy._ops.defs._sparse import csr_columns
+from rarefy._ops.defs._sparse import csr_columns, csr_strided
 from rarefy._ops.gradient import cotangent_like, pull_back
 from rarefy._ops.opdef import operator
 from rarefy._ops.places import is_real, rows_at, rows_of, with_stored
@@ -602,14 +602,12 @@ def _(want, inputs, output, cotangent, *, begin, end, step):
     return (_block_back(cotangent, starts, shape=data.shape, steps=steps),)
 
 
-@slice_.rule(
-    "csr",
-    out=lambda begin, end, step: "csr" if all(s in (None, 1) for s in step) else None,
-    eager=True,
-)
+@slice_.rule("csr", out="csr", eager=True)
 def _(data, *, begin, end, step):
-    starts, sizes, _ = spans_of(data.shape, begin, end, step)
-    return _csr_block(data, starts, sizes, None)
+    starts, sizes, steps = spans_of(data.shape, begin, end, step)
+    if steps == (1, 1):
+        return _csr_block(data, starts, sizes, None)
+    return csr_strided(data, starts, sizes, steps)
 
 
 def _csr_block(data, starts: Shape, sizes: Shape, nse: int | None):
@@ -630,10 +628,12 @@ def _csr_block(data, starts: Shape, sizes: Shape, nse: int | None):
 @slice_.gradient("csr")
 def _(want, inputs, output, cotangent, *, begin, end, step):
     (data,) = inputs
-    starts, sizes, _ = spans_of(data.shape, begin, end, step)
+    starts, sizes, steps = spans_of(data.shape, begin, end, step)
 
     def block(value):
-        return (_csr_block(value, starts, sizes, output.nse),)
+        if steps == (1, 1):
+            return (_csr_block(value, starts, sizes, output.nse),)
+        return (csr_strided(value, starts, sizes, steps, output.nse),)
 
     return pull_back(block, inputs, (cotangent_like(cotangent, output),), want)
 

@@ -102,7 +102,7 @@ def stacked(rows: Sequence[Any]) -> BaseSparseNDArray:
       TypeError: their kinds or dtypes differ.
     """
     is_row_sparse = isinstance(rows[0], RowSparseNDArray)
-    shape, dtype = tuple(rows[0].shape), rows[0].dtype
+    shape, dtype = tuple(rows[0].shape), np.dtype(rows[0].dtype)
     if shape[0] != 1:
         raise ValueError(
             f"an item is a sparse array of shape {shape}; batches are made of single rows, (1, n). "
@@ -113,7 +113,8 @@ def stacked(rows: Sequence[Any]) -> BaseSparseNDArray:
             raise TypeError(f"item 0 of a batch is a {type(rows[0])}, item {i} a {type(row)}")
         if tuple(row.shape) != shape or row.dtype != dtype:
             raise (ValueError if tuple(row.shape) != shape else TypeError)(
-                f"item 0 of a batch is {dtype} {shape}, item {i} {row.dtype} {tuple(row.shape)}"
+                f"item 0 of a batch is {dtype} {shape}, item {i} {np.dtype(row.dtype)} "
+                f"{tuple(row.shape)}"
             )
     if is_row_sparse:
         return _stacked_row_sparse([RowSparseRows(row) for row in rows])
