@@ -20,6 +20,24 @@ class MXNetError(RuntimeError):
     """What MXNet programs catch; the base of the errors of operators and arrays."""
 
 
+class ParameterError(MXNetError, TypeError):
+    """A parameter of an operator is missing, or has a name or a value that no parameter has."""
+
+
+class NotAnArrayError(TypeError, AssertionError):
+    """Something else was given for an array. MXNet asserts in such places."""
+
+
+class ShapeError(MXNetError, ValueError):
+    """A shape that an array cannot take. MXNet's kind depends on the place; so this is both."""
+
+
+class ChoiceError(ValueError, KeyError):
+    """A word that is none of those to choose from. MXNet looks it up in a table, hence a KeyError."""
+
+    __str__ = ValueError.__str__
+
+
 class ArgumentError(ValueError, AssertionError):
     """An argument that cannot be. MXNet asserts in such places; so this is both kinds of error."""
 

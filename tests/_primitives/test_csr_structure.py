@@ -262,7 +262,7 @@ def test_operands_that_do_not_fit_are_refused(rng):
         csr_combine(x, y, *a, *b, n_cols=4, nse=3)
     with pytest.raises(ValueError, match=r"sizes must be \(5,\) int32"):
         csr_matmul(x, y, *a, *b, np.zeros(3, np.int32), n_cols=4, nse=3)
-    with pytest.raises(ValueError, match="does not|must fit"):
+    with pytest.raises(ValueError, match="must fit"):
         csr_turn(x, *a, n_cols=2**31)
     with pytest.raises(ValueError, match=r"must be \(nse, 2\)"):
         coo_to_csr(np.zeros((3, 3), np.int32), shape=(2, 2))

@@ -43,7 +43,10 @@ CALLS = {
     ),
     "csr_sum_rows": ((DATA, INDICES, INDPTR), {"n_cols": 5}),
     "csr_turn": ((DATA, INDICES, INDPTR), {"n_cols": 5}),
-    "csr_matmul": ((DATA, B_DATA, *PLACES, C[3].astype(np.int32)), {"n_cols": 4, "nse": 5, "coordinates": True}),
+    "csr_matmul": (
+        (DATA, B_DATA, *PLACES, C[3].astype(np.int32)),
+        {"n_cols": 4, "nse": 5, "coordinates": True},
+    ),
     "dense_places": ((DENSE,), {"nse": 8, "index_dtype": np.dtype(np.int32)}),
     "csr_dot_csr_places": (PLACES, {"n_cols": 4, "nse": 5}),
     "csr_dot_csr": ((DATA, B_DATA, *PLACES, *C_PLACES), {"n_cols": 4, "wanted": 2}),

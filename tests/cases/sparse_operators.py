@@ -356,6 +356,15 @@ def _layers() -> Iterator[Use]:
         _ffm,
         "default",
     )
+    yield Use(
+        "field_embedding",
+        ("csr", "default", "default"),
+        (None, lambda s: (s[1], 3), lambda s: np.arange(s[1]) % 2),
+        lambda x, w, f, n_fields: np.stack([(x * (f == i)) @ w for i in range(n_fields)], axis=1),
+        "default",
+        {"n_fields": 2},
+        deep=False,
+    )
     for mode in ("sum", "mean", "max"):
         yield Use(
             "embedding_bag",

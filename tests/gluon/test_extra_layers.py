@@ -218,7 +218,7 @@ def test_what_cannot_be_is_refused():
     for kind, message, call in cases:
         with pytest.raises(kind, match=message):
             call()
-    wrong = nn.EmbeddingBag(4, 2, "median")  # pyright: ignore[reportArgumentType]
+    wrong = nn.EmbeddingBag(4, 2, "median")
     wrong.initialize()
     with pytest.raises(MXNetError, match="mode must be one of"):
         wrong(csr)

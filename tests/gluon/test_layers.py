@@ -87,7 +87,7 @@ def test_what_cannot_be_is_refused():
     x = nd.ones((2, 3))
     for kind, message, call in (
         (ArgumentError, "no operator 'nope'", lambda: nn.Lambda("nope")),
-        (ValueError, "got 3 of type", lambda: nn.HybridLambda(3)),  # pyright: ignore
+        (ValueError, "got 3 of type", lambda: nn.HybridLambda(3)),
         (AssertionError, "must not be negative", lambda: nn.LeakyReLU(-1)),
         (mx.MXNetError, r"p must lie in \[0, 1\)", lambda: nn.Dropout(1.5)(x)),
         (mx.MXNetError, "act_type must be one of", lambda: nn.Activation("nope")(x)),

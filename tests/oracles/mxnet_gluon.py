@@ -241,7 +241,7 @@ def sparse_net(mx):
     return net
 
 
-def batches(mx, sizes=(6, 6, 3)):
+def batches(mx, sizes=(6, 6)):
     for i, rows in enumerate(sizes):
         rng = np.random.default_rng(i)
         x = rng.standard_normal((rows, FEATURES)).astype(np.float32)

@@ -12,7 +12,7 @@ import sys
 os.environ["MXNET_STORAGE_FALLBACK_LOG_VERBOSE"] = "0"
 os.environ["MXNET_SUBGRAPH_BACKEND"] = "NONE"
 
-import mxnet as mx
+import mxnet as mx  # pyright: ignore[reportMissingImports]
 import numpy as np
 
 UNARY = ["negative", "square", "abs", "sign", "sin", "tanh", "relu", "expm1", "_copy"]
@@ -82,8 +82,7 @@ def record(seed):
     wanted = [n for n in names if req[n] == "write"]
     return {
         "seed": seed,
-        "json": json.loads(symbol.tojson()),
-        "text": symbol.tojson() if seed < 3 else None,
+        "json": symbol.tojson(),
         "given": {n: [stypes[n], given[n].tolist()] for n in names},
         "heads": [h.tolist() for h in heads],
         "outputs": [[o.stype, o.asnumpy().tolist()] for o in outputs],
@@ -96,7 +95,7 @@ def record(seed):
 
 def main():
     found, seed = [], 0
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 24
+    count = int(sys.argv[1]) if len(sys.argv) > 1 else 14
     while len(found) < count:
         try:
             found.append(record(seed))

@@ -2,11 +2,13 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin
 
 import numpy as np
 
 from rarefy._ops.opdef import OPERATORS, Operator
+from rarefy.base import ParameterError
 
 Invoke = Callable[[Operator, Sequence[Any], dict[str, Any], Any], Any]
 
@@ -42,6 +44,9 @@ def render(op: Operator, name: str, invoke: Invoke, *, module: str) -> Callable[
     n_arrays = len(op.arrays)
     tuples = [n for n, p in op.parameters.items() if p.annotation in (tuple, tuple[int, ...])]
 
+    choices = {n: c for n, p in op.parameters.items() if (c := _choices(p.annotation))}
+    flags = [n for n, p in op.parameters.items() if p.annotation is bool]
+
     def function(*args, **kwargs):
         out = kwargs.pop("out", None)
         kwargs.pop("name", None)
@@ -58,7 +63,7 @@ def render(op: Operator, name: str, invoke: Invoke, *, module: str) -> Callable[
             arrays = [given.pop(a, None) for a in order[:n_arrays]]
         unknown = given.keys() - known
         if unknown:
-            raise TypeError(
+            raise ParameterError(
                 f"{name}() has no argument {', '.join(sorted(unknown))}; it takes {', '.join(order)}"
             )
         params = {**defaults, **{k: normal(k, v) for k, v in given.items()}}
@@ -67,7 +72,16 @@ def render(op: Operator, name: str, invoke: Invoke, *, module: str) -> Callable[
                 params[k] = (params[k],)
         missing = [p for p in op.parameters if p not in params]
         if missing:
-            raise TypeError(f"{name}() needs {', '.join(missing)}")
+            raise ParameterError(f"{name}() needs {', '.join(missing)}")
+        for k in flags:
+            if params[k].__class__ is not bool:
+                params[k] = _flag(name, k, params[k])
+        for k in given.keys() & choices.keys():
+            if params[k] not in choices[k]:
+                raise ParameterError(
+                    f"{name}: {k} must be one of {', '.join(map(repr, choices[k]))}; "
+                    f"got {params[k]!r}"
+                )
         return invoke(op, arrays, params, out)
 
     function.__name__ = function.__qualname__ = name
@@ -75,6 +89,26 @@ def render(op: Operator, name: str, invoke: Invoke, *, module: str) -> Callable[
     function.__doc__ = op.fn.__doc__
     function.__signature__ = signature(op)
     return function
+
+
+def _choices(annotation: Any) -> tuple[Any, ...]:
+    """The values that a parameter may have, where its annotation lists them; else nothing."""
+    parts = get_args(annotation) if get_origin(annotation) in (Union, UnionType) else (annotation,)
+    if not all(p is NoneType or get_origin(p) is Literal for p in parts):
+        return ()
+    return tuple(v for p in parts for v in ((None,) if p is NoneType else get_args(p)))
+
+
+_FLAGS = {"True": True, "true": True, "1": True, "False": False, "false": False, "0": False}
+"""The words for truth values: MXNet's operators take their parameters as text."""
+
+
+def _flag(operator: str, name: str, value: Any) -> bool:
+    if isinstance(value, int | float) or value is None:
+        return bool(value)
+    if value in _FLAGS:
+        return _FLAGS[value]
+    raise ParameterError(f"{operator}: {name} must be True or False; got {value!r}")
 
 
 def normal(name: str, value: Any) -> Any:

@@ -384,6 +384,7 @@ _RULES: dict[str, Callable[[dict[str, Any], Shapes, Shapes], None]] = {
     "embedding_bag": _by_column,
     "factorization_machine": _by_column,
     "field_aware_factorization_machine": _by_column,
+    "field_embedding": _by_column,
     "where": _choice,
     "pick": _picked,
     "_sparse_retain": _first,

@@ -11,6 +11,7 @@ from rarefy.autograd._derived import Taped, propagate_recorded
 from rarefy.autograd._mode import _scope
 from rarefy.autograd._tape import GradientError, Leaf, Slot, ones_like, propagate
 from rarefy.autograd._tape import backward as _backward
+from rarefy.base import ChoiceError
 
 GRAD_REQS = ("write", "add", "null")
 
@@ -50,7 +51,7 @@ def mark_variables(variables, gradients, grad_reqs: str | Sequence[str] = "write
         )
     for i, (variable, gradient, req) in enumerate(zip(variables, gradients, reqs, strict=True)):
         if req not in GRAD_REQS:
-            raise ValueError(f"grad_req must be one of {', '.join(GRAD_REQS)}; got {req!r}")
+            raise ChoiceError(f"grad_req must be one of {', '.join(GRAD_REQS)}; got {req!r}")
         if gradient._value.shape != variable._value.shape:
             raise ValueError(
                 f"mark_variables: gradient {i} has shape {gradient._value.shape}, its variable "

@@ -1,5 +1,6 @@
 """The executor: a graph bound to arrays, run forward and backward as compiled programs."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -64,7 +65,6 @@ class Executor:
       arg_arrays: the arrays of the arguments, in the order of `Symbol.list_arguments`.
       grad_arrays: for each the array of its gradient, or None.
       aux_arrays: the arrays of the auxiliary states.
-      outputs: the results of the last `forward`.
     """
 
     def __init__(
@@ -123,16 +123,10 @@ class Executor:
 
     @property
     def outputs(self) -> list[NDArray]:
-        """The results of the last `forward`; before the first one, zeros."""
+        """The results of the last `forward`; before the first one, those on the present arrays."""
         if self._outputs is None:
-            given = {n: a.shape for n, a in zip(self._names, self.arg_arrays, strict=True)}
-            _, shapes, _ = self._symbol.infer_shape_partial(**given)
-            kinds = self._symbol.infer_storage_type(
-                **{n: a.stype for n, a in zip(self._names, self.arg_arrays, strict=True)}
-            )[1]
-            self._outputs = [
-                zeros(s, ctx=self._ctx, stype=k) for s, k in zip(shapes, kinds, strict=True)
-            ]
+            self.forward()
+        assert self._outputs is not None
         return self._outputs
 
     def forward(self, is_train: bool = False, **kwargs: Any) -> list[NDArray]:
@@ -293,7 +287,7 @@ class Executor:
                         "really want to up size, set allow_up_sizing=True to enable allocation of "
                         "new arrays."
                     )
-                array = zeros(shape, ctx=self._ctx, dtype=array.dtype, stype=array.stype)
+                array = _first_of(array, shape, self._ctx)
                 if grad is not None:
                     grad = zeros(shape, ctx=self._ctx, dtype=grad.dtype, stype=grad.stype)
             arrays.append(array)
@@ -312,7 +306,7 @@ class Executor:
         return other
 
     def debug_str(self) -> str:
-        """The nodes of the graph, and how the arrays are stored."""
+        """The nodes of the graph, and how they are stored."""
         kinds = {n: a.stype for n, a in zip(self._names, self.arg_arrays, strict=True)}
         return f"{self._symbol.debug_str()}\n{self._symbol.storage_plan(**kinds)}\n"
 
@@ -329,6 +323,14 @@ def _bound(array: NDArray, grad: NDArray | None, req: str) -> NDArray:
     handle = type(array)(array._cell, array._path, slot)
     handle._ctx = array._ctx
     return handle
+
+
+def _first_of(array: NDArray, shape: tuple[int, ...], ctx: Context) -> NDArray:
+    """An array of another shape: a view of the beginning of a dense one that is large enough."""
+    size = math.prod(shape)
+    if array.stype != "default" or size > array.size or not size:
+        return zeros(shape, ctx=ctx, dtype=array.dtype, stype=array.stype)
+    return array.reshape((-1,))[:size].reshape(shape)
 
 
 def _by_name(names: Sequence[str], arrays: Sequence[Any]) -> dict[str, Any]:

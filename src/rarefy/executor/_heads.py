@@ -15,7 +15,6 @@ _LOSSES = frozenset(
         "SVMOutput",
         "MakeLoss",
         "make_loss",
-        "BlockGrad",
     )
 )
 
@@ -37,7 +36,6 @@ def heads_that_need_gradients(symbol: Symbol, wanted: Set[str]) -> list[bool | N
         if node.op is None:
             reaches[id(node)] = node.name in wanted
         else:
-            reaches[id(node)] = node.op.differentiable and any(
-                reaches[id(e.node)] for e in node.given()
-            )
+            stops = not node.op.differentiable or node.op.name == "BlockGrad"
+            reaches[id(node)] = not stops and any(reaches[id(e.node)] for e in node.given())
     return [not is_loss(e.node) if reaches[id(e.node)] else None for e in symbol._entries]

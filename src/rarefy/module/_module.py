@@ -16,6 +16,7 @@ from rarefy.module._base import BaseModule
 from rarefy.module._group import ExecutorGroup
 from rarefy.module._names import check_inputs, described, require
 from rarefy.module._updates import choose_store, fill_store, update_in_store, update_on_devices
+from rarefy.module._whole_step import WholeStep
 from rarefy.nd import NDArray, arange, zeros
 from rarefy.sym import Symbol
 
@@ -84,6 +85,7 @@ class Module(BaseModule):
         self._updater: Any = None
         self._preload_opt_states: str | None = None
         self._exec_group: Any = None
+        self._whole_step: WholeStep | None = None
 
     @staticmethod
     def load(
@@ -486,6 +488,18 @@ class Module(BaseModule):
                 group.param_arrays,
                 group.grad_arrays,
             )
+
+    def _fit_step(self, data_batch: Any) -> None:
+        group = self._ready
+        self._fit_shapes(group, data_batch)
+        if not WholeStep.possible(group, self._updater):
+            super()._fit_step(data_batch)
+            return
+        step = self._whole_step
+        if step is None or step.group is not group or step.states is not self._updater.states:
+            step = self._whole_step = WholeStep(group, self._updater)
+        self._params_dirty = True
+        step(data_batch)
 
     def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
         """The results of the last forward pass: joined, or for each a list of those of the devices."""

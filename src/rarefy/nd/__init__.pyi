@@ -1015,6 +1015,15 @@ def field_aware_factorization_machine(
     out: Any = None,
     name: Any = None,
 ) -> NDArray: ...
+def field_embedding(
+    data: NDArray,
+    weight: NDArray,
+    fields: NDArray,
+    n_fields: int,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
 def fill_element_0index(
     lhs: NDArray,
     mhs: NDArray,

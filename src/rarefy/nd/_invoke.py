@@ -18,7 +18,7 @@ from rarefy._ops.storage import SType, Value, canonical, convert, is_traced, to_
 from rarefy._watch import watch
 from rarefy.autograd._mode import _mode
 from rarefy.autograd._tape import Slot, record
-from rarefy.base import MXNetError
+from rarefy.base import MXNetError, NotAnArrayError, ParameterError
 from rarefy.nd._handle import Handle
 from rarefy.nd._unknown import UnknownShapeError, settle
 from rarefy.sparse import BCOO, JAXSparse
@@ -84,7 +84,7 @@ def invoke(
                     training=training,
                     donate=donate,
                 )
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, IndexError) as error:
             raise MXNetError(f"{op.name}: {error}") from error
     slots: Sequence[Slot | None] = _NO_SLOT if len(results) == 1 else (None,) * len(results)
     if _mode.recording:
@@ -128,8 +128,10 @@ def _read(op: Operator, arrays: Sequence[Any]) -> tuple[list[Value | None], Sign
             signature.append(stype)
             continue
         name = op.arrays[min(position, len(op.arrays) - 1)]
-        if array is not None or name not in op.optional:
-            raise TypeError(
+        if array is None and name not in op.optional:
+            raise ParameterError(f"{op.name}: {name} is missing")
+        if array is not None:
+            raise NotAnArrayError(
                 f"{op.name}: {name} must be an array of rarefy; got {type(array).__name__}. Make one "
                 "with nd.array(...)"
             )

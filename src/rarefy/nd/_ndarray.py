@@ -16,7 +16,7 @@ from rarefy._ops.defs.shape import reshaped
 from rarefy._ops.fallback import require_room_for
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import STYPES, SType, is_traced, stype_of, to_dense, zeros_of
-from rarefy.base import MXNetError, NotSupportedForSparseNDArray
+from rarefy.base import ArgumentError, MXNetError, NotSupportedForSparseNDArray, ShapeError
 from rarefy.context import Context, context_of
 from rarefy.nd import _arithmetic as arithmetic
 from rarefy.nd._fluent import Fluent
@@ -255,7 +255,7 @@ class NDArray(Fluent, Handle, stype="default"):
           dtype: the dtype.
           copy: whether an array that has the dtype already is copied.
         """
-        dtype = np.dtype(dtype)
+        dtype = np.dtype(np.float32 if dtype is None else dtype)
         if not copy and dtype == self._cell.value.dtype:
             return self
         return invoke(OPERATORS["_astype"], (self,), {"dtype": dtype.name})
@@ -305,6 +305,8 @@ class NDArray(Fluent, Handle, stype="default"):
         if kwargs:
             raise TypeError(f"reshape() has no argument {', '.join(kwargs)}")
         if spec is None:
+            if not shape:
+                raise ArgumentError("reshape: no shape is given; a scalar has shape (1,)")
             spec = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
         spec = (spec,) if isinstance(spec, int) else tuple(int(n) for n in spec)
         if self._is_recorded():
@@ -312,7 +314,7 @@ class NDArray(Fluent, Handle, stype="default"):
         try:
             return self._view(0, reshaped(self.shape, spec, reverse))
         except ValueError as error:
-            raise MXNetError(f"reshape: {error}") from error
+            raise ShapeError(f"reshape: {error}") from error
 
     def broadcast_to(self, shape, *, out=None, name=None) -> "NDArray":
         """The array with its axes of size 1 repeated; see `nd.broadcast_to`.

@@ -336,7 +336,8 @@ class RowSparseNDArray(BaseSparseNDArray, stype="row_sparse"):
     def __getitem__(self, key) -> Any:
         if isinstance(key, slice) and key == slice(None):
             return self
-        raise NotImplementedError(
+        kind = NotImplementedError if isinstance(key, slice | int | np.integer) else ValueError
+        raise kind(
             "RowSparseNDArray only supports [:] for __getitem__; use retain for rows by number, or "
             "tostype('default')"
         )

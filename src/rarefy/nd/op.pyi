@@ -164,6 +164,7 @@ from rarefy.nd import expand_dims as expand_dims
 from rarefy.nd import expm1 as expm1
 from rarefy.nd import factorization_machine as factorization_machine
 from rarefy.nd import field_aware_factorization_machine as field_aware_factorization_machine
+from rarefy.nd import field_embedding as field_embedding
 from rarefy.nd import fill_element_0index as fill_element_0index
 from rarefy.nd import fix as fix
 from rarefy.nd import flatten as flatten

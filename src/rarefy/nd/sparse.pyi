@@ -34,6 +34,8 @@ from rarefy.nd import arcsin as arcsin
 from rarefy.nd import arcsinh as arcsinh
 from rarefy.nd import arctan as arctan
 from rarefy.nd import arctanh as arctanh
+from rarefy.nd import argmax as argmax
+from rarefy.nd import argmin as argmin
 from rarefy.nd import broadcast_add as broadcast_add
 from rarefy.nd import broadcast_div as broadcast_div
 from rarefy.nd import broadcast_hypot as broadcast_hypot
@@ -63,6 +65,7 @@ from rarefy.nd import exp as exp
 from rarefy.nd import expm1 as expm1
 from rarefy.nd import factorization_machine as factorization_machine
 from rarefy.nd import field_aware_factorization_machine as field_aware_factorization_machine
+from rarefy.nd import field_embedding as field_embedding
 from rarefy.nd import fix as fix
 from rarefy.nd import floor as floor
 from rarefy.nd import ftml_update as ftml_update
@@ -86,9 +89,12 @@ from rarefy.nd import mp_nag_mom_update as mp_nag_mom_update
 from rarefy.nd import mp_sgd_mom_update as mp_sgd_mom_update
 from rarefy.nd import mp_sgd_update as mp_sgd_update
 from rarefy.nd import nag_mom_update as nag_mom_update
+from rarefy.nd import nanprod as nanprod
+from rarefy.nd import nansum as nansum
 from rarefy.nd import negative as negative
 from rarefy.nd import norm as norm
 from rarefy.nd import ones_like as ones_like
+from rarefy.nd import prod as prod
 from rarefy.nd import radians as radians
 from rarefy.nd import rcbrt as rcbrt
 from rarefy.nd import reciprocal as reciprocal

@@ -490,7 +490,12 @@ def _wrap_copy(weight: Handle, dtype: Any) -> Handle:
 
 def lacks_rows(weight: Value) -> bool:
     """Whether a concrete row_sparse weight does not store all its rows; waits for its indices."""
-    return isinstance(weight, BCOO) and len(_stored_rows(weight)) < weight.shape[0]
+    if not isinstance(weight, BCOO):
+        return False
+    n = weight.shape[0]
+    if weight.indices_sorted and weight.unique_indices:  # the last of n such rows tells
+        return n > 0 and (weight.nse < n or int(np.asarray(weight.indices)[n - 1, 0]) != n - 1)
+    return len(_stored_rows(weight)) < n
 
 
 def missing_row(weight: BCOO, grad: BCOO) -> jax.Array:
@@ -534,7 +539,7 @@ def _stored_rows(weight: BCOO) -> np.ndarray:
 
 def _check_rows_stored(index: Any, weight: Value, grad: Value) -> None:
     assert isinstance(weight, BCOO)
-    if not all(map(is_concrete, (row_sparse_rows(weight), *jax.tree.leaves(grad)))):
+    if not all(map(is_concrete, (weight.indices, *jax.tree.leaves(grad)))):
         return
     if not lacks_rows(weight):
         return

@@ -190,24 +190,6 @@ def _lookup(data, rows, wanted, n_rows: int):
     return take_rows(data, stored_places(rows, wanted, n_rows), form=form_for(data.dtype))
 
 
-def stored_places(rows: jax.Array, wanted: jax.Array, n_rows: int) -> jax.Array:
-    """Finds which slots of a row_sparse value hold rows.
-
-    Args:
-      rows: `(cap,)`, the row numbers that it stores, ascending; `n_rows` is padding.
-      wanted: `(k,)`, same dtype, any order.
-      n_rows: its height.
-
-    Returns:
-      `(k,)`, same dtype; `cap` for a row that it lacks and for padding.
-    """
-    if rows.shape[0] == 0:
-        return jnp.zeros_like(wanted)
-    place = jnp.searchsorted(rows, wanted).astype(wanted.dtype)
-    found = rows.at[place].get(mode="clip") == wanted
-    return jnp.where(found & (wanted < n_rows), place, rows.shape[0])
-
-
 def retain(value: BCOO, ids: Any) -> BCOO:
     """Takes the rows named by `ids`.
 
@@ -422,6 +404,8 @@ def stored_places(rows: jax.Array, ids: jax.Array, n: int) -> jax.Array:
         found = (rows.at[place].get(mode="clip") == ids) & (ids >= 0) & (ids < n)
         return jnp.where(found, place, jnp.asarray(rows.shape[0], ids.dtype))
 
+    if rows.shape[0] == 0:
+        return jnp.zeros_like(ids)
     if rows.shape[0] < n:
         return search(ids)
     # As many places as rows: where the last one is no padding they are all rows, each in its place.

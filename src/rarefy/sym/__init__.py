@@ -19,12 +19,11 @@ from rarefy.sym._create import (
     ones,
     pow,
     power,
-    split_v2,
     var,
     zeros,
 )
 from rarefy.sym._render import namespace as _namespace
-from rarefy.sym._symbol import Symbol
+from rarefy.sym._symbol import Symbol, split_v2
 
 globals().update(
     {

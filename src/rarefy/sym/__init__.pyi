@@ -24,10 +24,10 @@ from rarefy.sym._create import minimum as minimum
 from rarefy.sym._create import ones as ones
 from rarefy.sym._create import pow as pow
 from rarefy.sym._create import power as power
-from rarefy.sym._create import split_v2 as split_v2
 from rarefy.sym._create import var as var
 from rarefy.sym._create import zeros as zeros
 from rarefy.sym._symbol import Symbol as Symbol
+from rarefy.sym._symbol import split_v2 as split_v2
 
 def Activation(
     data: Symbol | None = None,
@@ -1143,6 +1143,15 @@ def field_aware_factorization_machine(
     data: Symbol | None = None,
     v: Symbol | None = None,
     fields: Symbol | None = None,
+    *,
+    name: Any = None,
+    **kwargs: Any,
+) -> Symbol: ...
+def field_embedding(
+    data: Symbol | None = None,
+    weight: Symbol | None = None,
+    fields: Symbol | None = None,
+    n_fields: int = ...,
     *,
     name: Any = None,
     **kwargs: Any,

@@ -189,21 +189,6 @@ def histogram(a: Symbol, bins: Any = 10, range: Any = None, **kwargs: Any) -> Sy
     )
 
 
-def split_v2(
-    ary: Symbol, indices_or_sections: Any, axis: int = 0, squeeze_axis: bool = False
-) -> Symbol:
-    """Cuts an array along an axis into equal parts, or before each of some indices."""
-    sections, indices = 0, []
-    if isinstance(indices_or_sections, int):
-        sections = indices_or_sections
-    elif isinstance(indices_or_sections, tuple | list):
-        indices = [0, *indices_or_sections]
-    else:
-        raise ValueError("indices_or_sections must either int or tuple of ints")
-    params = {"indices": indices, "axis": axis, "squeeze_axis": squeeze_axis, "sections": sections}
-    return Symbol(called(OPERATORS["_split_v2"], "_split_v2", (ary,), params))
-
-
 def pow(base: Any, exp: Any) -> Any:
     """base to the power exp, of symbols or numbers."""
     return POW(base, exp)

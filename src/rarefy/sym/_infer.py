@@ -138,7 +138,8 @@ class Inference(Graph):
 
         Returns:
           A line for each node: its name, its operator, the storage types of what it reads and of its
-          results, and `fallback` where it works on dense copies of sparse arrays.
+          results; then `fallback` where it works on dense copies of sparse arrays, or `dense` where its
+          rule for sparse arrays has a dense result of their shape.
         """
         kinds = self._given("storage_plan", (), stypes)
         given: dict[str, SType] = {n: require_stype(s, n) for n, s in kinds.items()}
@@ -151,7 +152,7 @@ class Inference(Graph):
                     node.op.name if node.op else "variable",
                     ", ".join(s for s in stored.inputs if s),
                     ", ".join(stored.outputs),
-                    "fallback" if stored.fallback else "",
+                    stored.note,
                 )
             )
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

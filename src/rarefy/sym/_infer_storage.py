@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
-from rarefy._ops.infer import infer
+from rarefy._ops.infer import Plan, infer
 from rarefy._ops.opdef import Operator, Signature
 from rarefy._ops.storage import STYPES, SType
 from rarefy.base import MXNetError
@@ -22,13 +22,14 @@ class Stored:
     Attributes:
       inputs: the storage types of its arrays, None for an absent one.
       outputs: those of its results.
-      fallback: whether sparse arrays are made dense to compute it.
+      note: 'fallback' if sparse arrays are made dense to compute it, 'dense' if a rule for sparse arrays
+        has a dense result of their shape.
     """
 
     node: Node
     inputs: Signature
     outputs: tuple[SType, ...]
-    fallback: bool
+    note: Literal["", "fallback", "dense"] = ""
 
 
 def code_of(stype: str) -> str:
@@ -55,12 +56,13 @@ def infer_graph_storage(
         if node.op is None:
             declared = CODES.get(node.attrs.get("__storage_type__", "0"), "default")
             stype = given.get(node.name, declared)
-            found[id(node)] = Stored(node, (), (stype,), False)
+            found[id(node)] = Stored(node, (), (stype,))
             continue
         signature: Signature = tuple(e and found[id(e.node)].outputs[e.index] for e in node.inputs)
         one_shape = shapes is None or _one_shape(node, shapes)
-        outputs, fallback = _outputs(node.op, signature, node.params, one_shape)
-        found[id(node)] = Stored(node, signature, outputs[: node.n_outputs], fallback)
+        plan, outputs = _planned(node.op, signature, node.params, one_shape)
+        note = "fallback" if plan.fallback else "dense" if plan.spreads else ""
+        found[id(node)] = Stored(node, signature, outputs[: node.n_outputs], note)
     return found
 
 
@@ -71,16 +73,15 @@ def _one_shape(node: Node, shapes: Shapes) -> bool:
     return a is None or b is None or a == b
 
 
-def _outputs(
+def _planned(
     op: Operator, signature: Signature, params: dict[str, Any], one_shape: bool
-) -> tuple[tuple[SType, ...], bool]:
+) -> tuple[Plan, tuple[SType, ...]]:
     plan = infer(op, signature, params, one_shape=one_shape)
     wanted = params[op.hint] if op.hint else None
     if op.hint and wanted is not None and (plan.fallback or wanted not in plan.out):
         # The result is converted to what the caller asks for.
-        free = infer(op, signature, {**params, op.hint: None}, one_shape=one_shape)
-        return (wanted,), free.fallback
-    return plan.out, plan.fallback
+        return infer(op, signature, {**params, op.hint: None}, one_shape=one_shape), (wanted,)
+    return plan, plan.out
 
 
 _LINEAR = frozenset(

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from rarefy._ops.defs import OPERATORS
@@ -26,18 +26,29 @@ def write(entries: Sequence[Entry]) -> str:
             attrs = {key: _text(value) for key, value in sorted(node.attrs.items())}
             record["attrs"] = _object(attrs, 8) if len(attrs) > 1 else _line(attrs)
         inputs = [[number[id(e.node)], e.index, int(id(e.node) in states)] for e in node.given()]
-        record["inputs"] = json.dumps(inputs)
+        record["inputs"] = _array(map(json.dumps, inputs), 8)
         nodes.append(_object(record, 6))
         hidden = 2 if node.op and node.op.name in _HIDES_TWO and node.n_outputs == 1 else 0
         row.append(row[-1] + node.n_outputs + hidden)
+    variables = [i for i, node in enumerate(order) if node.op is None]
+    heads = [[number[id(e.node)], e.index, 0] for e in entries]
     graph = {
-        "nodes": "[\n    " + ", \n    ".join(nodes) + "\n  ]",
-        "arg_nodes": json.dumps([i for i, node in enumerate(order) if node.op is None]),
-        "node_row_ptr": json.dumps(row),
-        "heads": json.dumps([[number[id(e.node)], e.index, 0] for e in entries]),
+        "nodes": _array(nodes, 4, longest=0),
+        "arg_nodes": _array(map(str, variables), 4),
+        "node_row_ptr": _array(map(str, row), 4),
+        "heads": _array(map(json.dumps, heads), 4),
         "attrs": json.dumps({"mxnet_version": ["int", _VERSION]}),
     }
     return _object(graph, 2)
+
+
+def _array(parts: Iterable[str], indent: int, longest: int = 10) -> str:
+    """The JSON of an array, laid out as MXNet does it, from that of its elements."""
+    parts = list(parts)
+    if len(parts) <= longest:
+        return f"[{', '.join(parts)}]"
+    lines = f", \n{' ' * indent}".join(parts)
+    return "[\n" + " " * indent + lines + "\n" + " " * (indent - 2) + "]"
 
 
 def _object(parts: Mapping[str, str], indent: int) -> str:

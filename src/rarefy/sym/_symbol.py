@@ -120,6 +120,12 @@ class Symbol(Fluent, Inference):
         """The elements in another dtype, as `Cast`."""
         return Symbol(called(OPERATORS["Cast"], "cast", (self,), {**kwargs, "dtype": dtype}))
 
+    def split_v2(
+        self, indices_or_sections: Any, axis: int = 0, squeeze_axis: bool = False
+    ) -> "Symbol":
+        """Cuts the array along an axis into equal parts, or before each of some indices."""
+        return split_v2(self, indices_or_sections, axis, squeeze_axis)
+
     def tostype(self, stype: str) -> "Symbol":
         """The elements in another storage type, as `cast_storage`."""
         return self._apply("cast_storage", "cast_storage", stype=stype)
@@ -225,6 +231,31 @@ class Symbol(Fluent, Inference):
         if Symbol._executors is None:
             raise MXNetError(f"{what}: nothing runs graphs; import rarefy.executor")
         return Symbol._executors
+
+
+def split_v2(
+    ary: Symbol, indices_or_sections: Any, axis: int = 0, squeeze_axis: bool = False
+) -> Symbol:
+    """Cuts an array along an axis into equal parts, or before each of some indices.
+
+    Args:
+      ary: a symbol.
+      indices_or_sections: how many parts there are, or the indices.
+      axis: the axis.
+      squeeze_axis: whether the axis is left out of parts that have size 1 along it.
+
+    Raises:
+      ValueError: `indices_or_sections` is neither a number nor a list of numbers.
+    """
+    sections, indices = 0, []
+    if isinstance(indices_or_sections, int):
+        sections = indices_or_sections
+    elif isinstance(indices_or_sections, tuple | list):
+        indices = [0, *indices_or_sections]
+    else:
+        raise ValueError("indices_or_sections must either int or tuple of ints")
+    params = {"indices": indices, "axis": axis, "squeeze_axis": squeeze_axis, "sections": sections}
+    return Symbol(called(OPERATORS["_split_v2"], "_split_v2", (ary,), params))
 
 
 class _Binary:

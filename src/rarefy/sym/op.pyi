@@ -168,6 +168,7 @@ from rarefy.sym import expand_dims as expand_dims
 from rarefy.sym import expm1 as expm1
 from rarefy.sym import factorization_machine as factorization_machine
 from rarefy.sym import field_aware_factorization_machine as field_aware_factorization_machine
+from rarefy.sym import field_embedding as field_embedding
 from rarefy.sym import fill_element_0index as fill_element_0index
 from rarefy.sym import fix as fix
 from rarefy.sym import flatten as flatten

@@ -32,6 +32,8 @@ from rarefy.sym import arcsin as arcsin
 from rarefy.sym import arcsinh as arcsinh
 from rarefy.sym import arctan as arctan
 from rarefy.sym import arctanh as arctanh
+from rarefy.sym import argmax as argmax
+from rarefy.sym import argmin as argmin
 from rarefy.sym import broadcast_add as broadcast_add
 from rarefy.sym import broadcast_div as broadcast_div
 from rarefy.sym import broadcast_hypot as broadcast_hypot
@@ -61,6 +63,7 @@ from rarefy.sym import exp as exp
 from rarefy.sym import expm1 as expm1
 from rarefy.sym import factorization_machine as factorization_machine
 from rarefy.sym import field_aware_factorization_machine as field_aware_factorization_machine
+from rarefy.sym import field_embedding as field_embedding
 from rarefy.sym import fix as fix
 from rarefy.sym import floor as floor
 from rarefy.sym import ftml_update as ftml_update
@@ -84,9 +87,12 @@ from rarefy.sym import mp_nag_mom_update as mp_nag_mom_update
 from rarefy.sym import mp_sgd_mom_update as mp_sgd_mom_update
 from rarefy.sym import mp_sgd_update as mp_sgd_update
 from rarefy.sym import nag_mom_update as nag_mom_update
+from rarefy.sym import nanprod as nanprod
+from rarefy.sym import nansum as nansum
 from rarefy.sym import negative as negative
 from rarefy.sym import norm as norm
 from rarefy.sym import ones_like as ones_like
+from rarefy.sym import prod as prod
 from rarefy.sym import radians as radians
 from rarefy.sym import rcbrt as rcbrt
 from rarefy.sym import reciprocal as reciprocal

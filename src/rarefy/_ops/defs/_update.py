@@ -117,11 +117,28 @@ def _gradient_rows(grad: Stored, weight: Stored) -> tuple[jax.Array | None, jax.
     ids, gradient = row_sparse_rows(merged), merged.data.astype(weight.dtype)
     if not isinstance(weight, BCOO):
         return ids, gradient
-    n_slots = weight.data.shape[0]
-    places = _locate(row_sparse_rows(weight), ids, weight.shape[0])
-    # Rows that the weight lacks are padding now, and padding comes last.
-    order = group_rows(places, n_rows=n_slots, capacity=0).order
-    return places[order], gradient[order]
+    rows, n = row_sparse_rows(weight), weight.shape[0]
+    n_slots = rows.shape[0]
+
+    def looked_up() -> tuple[jax.Array, jax.Array]:
+        places = _locate(rows, ids, n)
+        # Rows that the weight lacks are padding now, and padding comes last.
+        order = group_rows(places, n_rows=n_slots, capacity=0).order
+        return places[order], order
+
+    if n_slots < n or n == 0:
+        places, order = looked_up()
+    else:  # a weight that stores all its rows has row i in slot i
+        places, order = lax.cond(
+            rows[n - 1] == n - 1,
+            lambda: jax.tree.map(
+                lambda like, made: made.astype(like.dtype),
+                jax.eval_shape(looked_up),
+                (ids, lax.iota(ids.dtype, ids.shape[0])),
+            ),
+            looked_up,
+        )
+    return places, gradient[order]
 
 
 def _locate(rows: jax.Array, ids: jax.Array, n: int) -> jax.Array:

@@ -9,7 +9,7 @@ from rarefy._ops.defs._sparse import csr_of_columns
 from rarefy._ops.gradient import cotangent_like, pull_back
 from rarefy._ops.opdef import operator
 from rarefy._ops.places import rows_at, rows_of, with_data, with_stored
-from rarefy._ops.storage import fit, is_traced, to_dense
+from rarefy._ops.storage import is_traced, to_dense
 from rarefy._primitives.csr_sample_dot import csr_sample_dot
 from rarefy.sparse import BCOO, BCSR
 from rarefy.sparse._capacity import capacity

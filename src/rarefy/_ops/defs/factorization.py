@@ -116,13 +116,14 @@ def _data_gradient(want, data: BCSR, v, groups: RowGroups, rows, total, g):
 
 
 def _check_fields(values, params) -> None:
-    data, v, fields = values
+    data, table, fields = values
     if any(map(is_traced, values)):
         return
     ids = np.asarray(fields)
     if isinstance(data, BCSR) and ids.ndim == 1 and ids.size == data.shape[1]:
         ids = ids[np.asarray(data.indices)[: count_stored(data)]]  # of features that occur
-    require_ids("fields", ids, v.shape[1] if v.ndim == 3 else 0, "fields of v")
+    n_fields = params["n_fields"] if "n_fields" in params else table.shape[1]
+    require_ids("fields", ids, n_fields, "fields")
 
 
 @operator("field_aware_factorization_machine", check=_check_fields)
@@ -167,66 +168,101 @@ def _check_field_aware(data, v, fields) -> None:
         raise ValueError(f"fields must have shape {(data.shape[1],)}; got {tuple(fields.shape)}")
 
 
-class _ByField(NamedTuple):
-    """A batch with its entries in the order of row and field, and what is computed of it.
+class _Cells(NamedTuple):
+    """A batch with its entries in the order of row and field: a csr matrix of `b * n_fields` rows.
 
     Attributes:
       groups: the features that occur.
-      rows: `(features, n_fields, factors)`: their vectors.
       field: `(features,)`: their fields.
-      own: `(features, factors)`: of the vectors those for the own field.
       position: `(nse,)`: where in the new order each entry stands.
       x: `(nse,)`: the entries in the new order.
-      feature: `(nse,)`: their features, as positions in `rows`.
+      feature: `(nse,)`: their features, as positions in `groups.rows`.
       indptr: `(b * n_fields + 1,)`: where a row and field begins.
-      sums: `(b, n_fields, n_fields, factors)`: for each row and field the vectors added up.
     """
 
     groups: RowGroups
-    rows: Any
     field: Any
-    own: Any
     position: Any
     x: Any
     feature: Any
     indptr: Any
-    sums: Any
+
+    def sums(self, rows):
+        """For each row and field the sum of the rows of its features, `(b * n_fields, *d)`."""
+        return csr_dot_dense(self.x, self.feature, self.indptr, rows)
+
+    def gradient(self, g):
+        """What the cotangent of `sums` says of the row of each feature, `(features, *d)`."""
+        order = self.position[self.groups.order]
+        return csr_t_dot_rows(self.x, self.indptr, order, self.groups.starts, g)
+
+    def sampled(self, g, rows):
+        """What it says of each entry, `(nse,)`."""
+        return csr_sample_dot(self.feature, self.indptr, g, rows)[self.position]
 
 
-def _has_nothing(data: BCSR, v) -> bool:
-    """Whether there is no element; XLA gathers nothing from an axis without any."""
-    return 0 in (data.nse, *data.shape, v.shape[1])
-
-
-def _by_field(data: BCSR, v, fields) -> _ByField:
-    b, n_fields = data.shape[0], v.shape[1]
+def _cells(data: BCSR, fields, n_fields: int) -> _Cells:
+    b = data.shape[0]
     groups = _columns(data)
-    rows = take_rows(v, groups.rows)
     field = as_ids(fields, n_fields).at[groups.rows].get(mode="fill", fill_value=0)
-    own = jnp.take_along_axis(rows, field[:, None, None], axis=1)[:, 0]
-    dtype = np.int32 if b * n_fields < 2**31 else np.int64
     of_entry = field.at[groups.inverse].get(mode="fill", fill_value=0)
+    dtype = np.int32 if b * n_fields < 2**31 else np.int64
     cell = row_of_entry(data).astype(dtype) * n_fields + of_entry.astype(dtype)
     slots = min(data.nse, b * n_fields)
     order = group_rows(cell, data.indptr[-1], n_rows=b * n_fields, capacity=slots).order
     counts = jnp.zeros(b * n_fields + 1, jnp.int32).at[cell + 1].add(1, mode="drop")
-    indptr = jnp.cumsum(counts, dtype=jnp.int32)
-    x, feature = data.data[order], groups.inverse[order]
     position = jnp.zeros_like(order).at[order].set(jnp.arange(order.shape[0], dtype=order.dtype))
-    sums = csr_dot_dense(x, feature, indptr, rows).reshape(b, n_fields, *v.shape[1:])
-    return _ByField(groups, rows, field, own, position, x, feature, indptr, sums)
+    return _Cells(
+        groups=groups,
+        field=field,
+        position=position,
+        x=data.data[order],
+        feature=groups.inverse[order],
+        indptr=jnp.cumsum(counts, dtype=jnp.int32),
+    )
+
+
+class _ByField(NamedTuple):
+    """What is computed of a batch for a field-aware machine.
+
+    Attributes:
+      cells: the batch.
+      rows: `(features, n_fields, factors)`: the vectors of the features that occur.
+      own: `(features, factors)`: of these the ones for the own field.
+      sums: `(b, n_fields, n_fields, factors)`: for each row and field the vectors added up.
+    """
+
+    cells: _Cells
+    rows: Any
+    own: Any
+    sums: Any
+
+
+def _has_nothing(data: BCSR, n_fields: int) -> bool:
+    """Whether there is no element; XLA gathers nothing from an axis without any."""
+    return 0 in (data.nse, *data.shape, n_fields)
+
+
+def _by_field(data: BCSR, v, fields) -> _ByField:
+    cells = _cells(data, fields, v.shape[1])
+    rows = take_rows(v, cells.groups.rows)
+    own = jnp.take_along_axis(rows, cells.field[:, None, None], axis=1)[:, 0]
+    sums = cells.sums(rows).reshape(data.shape[0], v.shape[1], *v.shape[1:])
+    return _ByField(cells, rows, own, sums)
 
 
 @field_aware_factorization_machine.rule("csr", "default", "default", out="default")
 def _(data, v, fields):
     _check_field_aware(data, v, fields)
-    if _has_nothing(data, v):
+    if _has_nothing(data, v.shape[1]):
         return jnp.zeros((data.shape[0], 1), v.dtype)
     batch = _by_field(data, v, fields)
     pairs = (batch.sums * jnp.swapaxes(batch.sums, 1, 2)).sum(axis=(1, 2, 3))
     norms = (batch.own * batch.own).sum(axis=1)
     squares = data.data * data.data
-    diagonal = csr_dot_dense(squares, batch.groups.inverse, data.indptr.astype(jnp.int32), norms)
+    diagonal = csr_dot_dense(
+        squares, batch.cells.groups.inverse, data.indptr.astype(jnp.int32), norms
+    )
     return (0.5 * (pairs - diagonal))[:, None]
 
 
@@ -234,7 +270,7 @@ def _(data, v, fields):
 def _(want, inputs, output, cotangent):
     data, v, fields = inputs
     g = to_dense(cotangent)[:, 0]
-    if _has_nothing(data, v):
+    if _has_nothing(data, v.shape[1]):
         left = with_stored(data, jnp.zeros_like(data.data))
         left = to_dense(left) if want[0] == "default" else left
         return left, zeros_of(v.shape, v.dtype, want[1] or "default"), None
@@ -245,7 +281,7 @@ def _(want, inputs, output, cotangent):
     if want[1] is not None:
         right = BCOO._trusted(
             _field_gradient(data, batch, slope, g),
-            batch.groups.rows[:, None],
+            batch.cells.groups.rows[:, None],
             v.shape,
             indices_sorted=True,
             unique_indices=True,
@@ -253,8 +289,8 @@ def _(want, inputs, output, cotangent):
         if want[1] != "row_sparse":
             right = right.todense()
     if want[0] == "csr":
-        sampled = csr_sample_dot(batch.feature, batch.indptr, slope, batch.rows)[batch.position]
-        norms = take_rows((batch.own * batch.own).sum(axis=1), batch.groups.inverse)
+        sampled = batch.cells.sampled(slope, batch.rows)
+        norms = take_rows((batch.own * batch.own).sum(axis=1), batch.cells.groups.inverse)
         own = data.data * norms * take_rows(g, row_of_entry(data))
         left = with_stored(data, sampled - own)
     elif want[0] is not None:
@@ -264,12 +300,12 @@ def _(want, inputs, output, cotangent):
 
 def _field_gradient(data: BCSR, batch: _ByField, slope, g):
     """For each feature that occurs, by the entries of it."""
-    order, starts = batch.groups.order, batch.groups.starts
-    first = csr_t_dot_rows(batch.x, batch.indptr, batch.position[order], starts, slope)
-    squares = data.data * data.data
-    second = csr_t_dot_rows(squares, data.indptr.astype(jnp.int32), order, starts, g)
+    groups, squares = batch.cells.groups, data.data * data.data
+    first = batch.cells.gradient(slope)
+    indptr = data.indptr.astype(jnp.int32)
+    second = csr_t_dot_rows(squares, indptr, groups.order, groups.starts, g)
     place = jnp.arange(first.shape[0])
-    return first.at[place, batch.field].add(-batch.own * second[:, None])
+    return first.at[place, batch.cells.field].add(-batch.own * second[:, None])
 
 
 def _dense_field_gradient(data: BCSR, v, fields, batch: _ByField, slope, g):
@@ -279,3 +315,77 @@ def _dense_field_gradient(data: BCSR, v, fields, batch: _ByField, slope, g):
     norms = jnp.take_along_axis(v, field[:, None, None], axis=1)[:, 0]
     own = data.todense() * (norms * norms).sum(axis=1) * g[:, None]
     return jnp.einsum("bigk,igk->bi", slope[:, field], v) - own
+
+
+@operator("field_embedding", check=_check_fields)
+def field_embedding(data, weight, fields, *, n_fields: int):
+    """Adds up rows of a table for each example and field: those of the features of the field.
+
+    Args:
+      data: csr `(b, n)`, floating (dense works too): the weight of each feature.
+      weight: `(n, k)`, dtype of `data`, dense: a row for each feature.
+      fields: `(n,)`, any numeric dtype: the field of each feature.
+      n_fields: how many fields there are.
+
+    Returns:
+      `(b, n_fields, k)`, dense; zeros where an example has no feature of a field. The gradient of
+      `weight` is row_sparse where that is asked for; neither way reads or writes rows of `weight` whose
+      feature does not occur in `data`.
+
+    Raises:
+      MXNetError: shapes or dtypes do not fit, or a field of a feature that occurs is out of range.
+
+    Cost: O(nnz * k + b * n_fields * k), forward and backward.
+    """
+    _check_embedded(data, weight, fields)
+    belongs = fields[:, None] == jnp.arange(n_fields).astype(fields.dtype)
+    return jnp.einsum("bi,if,ik->bfk", data, belongs.astype(weight.dtype), weight)
+
+
+def _check_embedded(data, weight, fields) -> None:
+    require_same_dtype(data, weight)
+    if len(data.shape) != 2 or weight.ndim != 2 or data.shape[1] != weight.shape[0]:
+        raise ValueError(
+            "data must be (b, n) and weight (n, k); got "
+            f"{tuple(data.shape)} and {tuple(weight.shape)}"
+        )
+    if tuple(fields.shape) != (data.shape[1],):
+        raise ValueError(f"fields must have shape {(data.shape[1],)}; got {tuple(fields.shape)}")
+
+
+@field_embedding.rule("csr", "default", "default", out="default")
+def _(data, weight, fields, *, n_fields):
+    _check_embedded(data, weight, fields)
+    shape = (data.shape[0], n_fields, weight.shape[1])
+    if _has_nothing(data, n_fields):
+        return jnp.zeros(shape, weight.dtype)
+    cells = _cells(data, fields, n_fields)
+    return cells.sums(take_rows(weight, cells.groups.rows)).reshape(shape)
+
+
+@field_embedding.gradient("csr", "default", "default")
+def _(want, inputs, output, cotangent, *, n_fields):
+    data, weight, fields = inputs
+    g = to_dense(cotangent)
+    left = right = None
+    if _has_nothing(data, n_fields):
+        left = with_stored(data, jnp.zeros_like(data.data))
+        left = to_dense(left) if want[0] == "default" else left
+        return left, zeros_of(weight.shape, weight.dtype, want[1] or "default"), None
+    cells = _cells(data, fields, n_fields)
+    by_cell = g.reshape(-1, weight.shape[1])
+    if want[1] is not None:
+        right = BCOO._trusted(
+            cells.gradient(by_cell),
+            cells.groups.rows[:, None],
+            weight.shape,
+            indices_sorted=True,
+            unique_indices=True,
+        )
+        right = right if want[1] == "row_sparse" else right.todense()
+    if want[0] == "csr":
+        sampled = cells.sampled(by_cell, take_rows(weight, cells.groups.rows))
+        left = with_stored(data, sampled)
+    elif want[0] is not None:
+        left = jnp.einsum("bik,ik->bi", g[:, as_ids(fields, n_fields)], weight)
+    return left, right, None

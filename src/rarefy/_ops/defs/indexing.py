@@ -181,6 +181,8 @@ def one_hot(
     Returns:
       `(*indices.shape, depth)`, dense.
     """
+    if depth < 0:
+        raise ValueError(f"depth must not be negative; got {depth}")
     hit = indices.astype(jnp.int64)[..., None] == jnp.arange(depth, dtype=jnp.int64)
     return jnp.where(hit, jnp.asarray(on_value, dtype), jnp.asarray(off_value, dtype))
 
@@ -233,6 +235,8 @@ def gather_nd(data, indices):
     Returns:
       `(*k, *data.shape[m:])`, dense.
     """
+    if indices.ndim < 2:
+        raise ValueError(f"indices must be (m, *k) with at least two axes; got {indices.shape}")
     places = tuple(_bounded(indices[i], data.shape[i], "clip") for i in range(indices.shape[0]))
     return data[places]
 

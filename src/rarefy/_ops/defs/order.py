@@ -60,7 +60,7 @@ def topk(
     Args:
       data: any shape; sparse arrays go dense.
       axis: the axis; None for the flat array.
-      k: how many.
+      k: how many; 0 or less for all.
       ret_typ: 'indices', 'value', 'both', or 'mask' (1 where an element is one of them).
       is_ascend: whether the smallest are meant.
       dtype: dtype of the indices.
@@ -69,6 +69,9 @@ def topk(
       Dense; for 'both' the values and the indices.
     """
     data, axis = _flat(data, axis)
+    k = k if k > 0 else data.shape[axis]
+    if k > data.shape[axis]:
+        raise ValueError(f"k is {k}, but axis {axis} has {data.shape[axis]} elements")
     order = jnp.argsort(data, axis=axis, stable=True, descending=not is_ascend)
     places = jnp.take(order, jnp.arange(k), axis=axis)
     if ret_typ == "mask":

@@ -736,4 +736,6 @@ def slice_like(data, shape_like, *, axes: Shape = ()):
       dtype of `data`, dense.
     """
     cut = [a + data.ndim if a < 0 else a for a in axes] or range(data.ndim)
+    if any(not 0 <= a < min(data.ndim, shape_like.ndim) for a in axes and cut):
+        raise ValueError(f"axes {axes} do not exist in {data.shape} and {shape_like.shape}")
     return data[tuple(slice(shape_like.shape[a] if a in cut else None) for a in range(data.ndim))]

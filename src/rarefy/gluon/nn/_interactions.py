@@ -157,7 +157,7 @@ class FieldAwareFactorizationMachine(_Machine):
         sparse_grad: bool = True,
         **kwargs: Any,
     ):
-        field = _fields(field_of_feature)
+        field = fields_of(field_of_feature)
         if n_fields is None:
             n_fields = int(field.max()) + 1
         outside = np.flatnonzero((field < 0) | (field >= n_fields))
@@ -191,7 +191,12 @@ class FieldAwareFactorizationMachine(_Machine):
         return self._with_linear(F, pairs, x, weight, bias)
 
 
-def _fields(given: Any) -> np.ndarray:
+def fields_of(given: Any) -> np.ndarray:
+    """The field of each feature, checked, int64.
+
+    Raises:
+      ArgumentError: it is no vector of whole numbers.
+    """
     field = np.asarray(given.asnumpy() if isinstance(given, nd.NDArray) else given)
     if field.ndim != 1 or field.size == 0 or (field != np.round(field)).any():
         raise ArgumentError(
