@@ -154,3 +154,15 @@ def test_csr(measure, name, library):
     want = run(*operands)
     want = want.toarray() if name != "transposed-vector" else want
     np.testing.assert_allclose(out, want, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("library", [sparse, None], ids=["rarefy", "scipy"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_sum(measure, axis, library):
+    """Sums of the columns and of the rows of a csr matrix."""
+    a = matrix(*LARGE, 1)
+    if library is None:
+        measure(a.sum, axis)
+        return
+    out = measure(jax.jit(partial(sparse.csr_sum, axis=axis)), bcsr(library, a))
+    np.testing.assert_allclose(out, a.sum(axis), rtol=1e-3, atol=1e-4)

@@ -21,6 +21,13 @@ def executor():
     return act.bind(mx.cpu(), arrays)
 
 
+def alike(found, expected):
+    """Whether the same steps and names have the same statistics, but for the last digit."""
+    assert [look[:2] for look in found] == [look[:2] for look in expected]
+    assert [float(look[2]) for look in found] == pytest.approx([float(e[2]) for e in expected])
+    return all(look[2].endswith("\t") for look in found)
+
+
 def looks(monitor, executor, count):
     monitor.install(executor)
     found = []
@@ -33,14 +40,14 @@ def looks(monitor, executor, count):
 
 def test_every_second_batch(executor):
     first, second, third = looks(mx.mon.Monitor(2), executor, 3)
-    assert first == [(1, *pair) for pair in RESULTS + INPUTS]
+    assert alike(first, [(1, *pair) for pair in RESULTS + INPUTS])
     assert second == []
-    assert third == [(3, *pair) for pair in RESULTS + INPUTS]
+    assert alike(third, [(3, *pair) for pair in RESULTS + INPUTS])
 
 
 def test_patterns_order_and_statistics(executor, caplog):
     ((*found,),) = looks(mx.monitor.Monitor(1, pattern=".*w|act.*", sort=True), executor, 1)
-    assert found == [(1, *RESULTS[1]), (1, *INPUTS[1])]
+    assert alike(found, [(1, *RESULTS[1]), (1, *INPUTS[1])])
     monitor = mx.mon.Monitor(1, lambda a: [a.min(), a.max()], pattern="fc_output|x")
     (found,) = looks(monitor, executor, 1)
     assert found == [(1, "fc_output", "-6.0\t14.0\t"), (1, "x", "1.0\t3.0\t")]

@@ -265,7 +265,7 @@ XLA_FFI_DEFINE_HANDLER_SYMBOL(kCsrDotCsrPlaces, PlacesHandler,
                                   .Ret<ffi::AnyBuffer>()
                                   .Ret<ffi::AnyBuffer>()
                                   .Ret<ffi::Buffer<ffi::S32>>()
-                              .Ret<ffi::AnyBuffer>()
+                                  .Ret<ffi::AnyBuffer>()
                                   .Attr<int64_t>("n_cols"));
 
 XLA_FFI_DEFINE_HANDLER_SYMBOL(kCsrMatmul, MatmulHandler,

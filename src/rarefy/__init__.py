@@ -19,6 +19,7 @@ from rarefy import (
     lr_scheduler,
     metric,
     model,
+    models,
     module,
     monitor,
     name,

@@ -15,11 +15,14 @@ class Config:
       storage_fallback_bytes: dense copies above this many bytes are always an error.
       storage_fallbacks: counts how often that happened, by (operator, storage types of its arrays);
         `storage_fallbacks.clear()` starts anew.
+      optimise_graphs: whether executors leave out casts of storage that undo one another and keep rows
+        before they compute with them; takes effect where a graph is bound.
     """
 
     storage_fallback: Literal["warn", "silent", "error"] = "warn"
     storage_fallback_bytes: int = 4 << 30
     storage_fallbacks: Counter[tuple[str, tuple[str | None, ...]]] = field(default_factory=Counter)
+    optimise_graphs: bool = True
 
     def __setattr__(self, name, value):
         if name == "storage_fallback" and value not in ("warn", "silent", "error"):

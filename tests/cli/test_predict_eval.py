@@ -21,8 +21,8 @@ def save_model(folder, loss, weight, bias, classes=None, **more):
         run="test",
         factors=len(more["factors"][0]) if "factors" in more else 0,
     )
-    factors = np.array(more["factors"], np.float32) if "factors" in more else None
-    Model(header, weight, np.array(bias, np.float32), factors).save(folder)
+    numbers = {"weight": weight, "bias": bias, **more}
+    Model(header, {name: np.array(v, np.float32) for name, v in numbers.items()}).save(folder)
 
 
 @pytest.fixture

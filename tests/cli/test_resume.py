@@ -62,10 +62,9 @@ def history(folder):
 
 def assert_same_runs(a, b):
     first, second = Model.load(a), Model.load(b)
-    np.testing.assert_array_equal(first.weight, second.weight)
-    np.testing.assert_array_equal(first.bias, second.bias)
-    if first.factors is not None:
-        np.testing.assert_array_equal(first.factors, second.factors)
+    assert first.numbers.keys() == second.numbers.keys()
+    for name, array in first.numbers.items():
+        np.testing.assert_array_equal(array, second.numbers[name], err_msg=name)
     assert history(a) == history(b)
 
 
@@ -83,6 +82,8 @@ SETTINGS = {
     "normalized": {"normalize": "l2"},
     "constant rate": {"schedule": "constant"},
     "patience": {"patience": 1, "lr": 3.0},
+    "widedeep": {"model": "widedeep", "hidden": "6,4", "dropout": 0.3, "l2": 0.01},
+    "deepfm with adam": {"model": "deepfm", "hidden": "4", "optimizer": "adam"},
 }
 
 

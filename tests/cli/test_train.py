@@ -54,7 +54,7 @@ def test_run_holds_model_history_curves_and_checkpoint(rarefy, clicks, more_clic
     # Every setting is stored, printed, and marked where it was not given.
     for name, value in header["settings"].items():
         option = {"patience": "early-stop"}.get(name, name.replace("_", "-"))
-        if name.startswith("factor"):
+        if name.startswith(("factor", "hidden", "dropout")):
             continue
         star = "" if name == "epochs" else r"\*"
         shown = {"True": "yes", "False": "no"}.get(str(value), str(value).removesuffix(".0"))

@@ -154,3 +154,44 @@ def test_bad_calls_say_what_was_expected():
         (A * 1).simple_bind(mx.cpu(), a=(2,), stype_dict={"a": "coo"})
     with pytest.raises(ValueError, match="Duplicate names"):
         bound(A + sym.Variable("a"), a=[1.0]).arg_dict  # noqa: B018
+
+
+def test_casts_that_undo_one_another_are_left_out_and_rows_are_kept_early(monkeypatch):
+    x, r, ids = sym.Variable("x", stype="csr"), sym.Variable("r", stype="row_sparse"), A
+    there = sym.cast_storage(x * 2, stype="default", name="there")
+    back = sym.cast_storage(there, stype="csr", name="back")
+    same = sym.cast_storage(back, stype="csr", name="same")
+    kept = sym.sparse.retain(
+        sym.elemwise_add(sym.square(r, name="sq"), r, name="sum"), ids, name="kept"
+    )
+    net = sym.Group([same, kept, sym.cast_storage(r, stype="default", name="full")])
+    marks = {line.split()[0]: line.split()[-1] for line in net.storage_plan().splitlines()}
+    assert [marks[n] for n in ("back", "same", "sum", "sq", "kept", "full")] == [
+        *("removed", "removed", "rows", "rows", "removed", "default")
+    ]
+    given = {
+        "x": nd.array([[0, 1], [2, 0]]).tostype("csr"),
+        "r": nd.array([[1, 2], [0, 0], [3, 4]]).tostype("row_sparse"),
+        "a": nd.array([1, 2]),
+    }
+    fast = net.bind(mx.cpu(), given)
+    operators = [n.op.name for n in fast.get_optimized_symbol()._nodes if n.op]
+    assert operators == [
+        *(
+            "_mul_scalar",
+            "_sparse_retain",
+            "square",
+            "_sparse_retain",
+            "elemwise_add",
+            "cast_storage",
+        )
+    ]
+    monkeypatch.setattr(mx.config, "optimise_graphs", False)
+    assert "removed" not in net.storage_plan()
+    plain = net.bind(mx.cpu(), given)
+    assert plain.get_optimized_symbol() is net
+    for ours, wanted in zip(fast.forward(), plain.forward(), strict=True):
+        assert ours.stype == wanted.stype
+        np.testing.assert_array_equal(ours.asnumpy(), wanted.asnumpy())
+    np.testing.assert_array_equal(fast.outputs[1].asnumpy(), [[0, 0], [0, 0], [12, 20]])
+    np.testing.assert_array_equal(fast.outputs[1].indices.asnumpy(), [1, 2])

@@ -21,12 +21,10 @@ def make(kind="linear", loss="logistic", width=5, outputs=1, k=2, seed=0, **more
     classes = {"logistic": (0, 1), "softmax": tuple(range(outputs)), "squared": None}[loss]
     factors = k if kind == "fm" else 0
     header = ModelHeader(kind, loss, width, 1, classes, factors=factors, run="abc", **more)
-    return Model(
-        header,
-        rng.normal(size=(width, outputs)).astype(np.float32),
-        rng.normal(size=outputs).astype(np.float32),
-        rng.normal(size=(width, k)).astype(np.float32) if factors else None,
-    )
+    shapes = {"weight": (width, outputs), "bias": (outputs,)}
+    shapes |= {"factors": (width, k)} if factors else {}
+    numbers = {name: rng.normal(size=s).astype(np.float32) for name, s in shapes.items()}
+    return Model(header, numbers)
 
 
 def by_definition(model, x):
@@ -149,9 +147,8 @@ ARRAYS = [
 
 @pytest.mark.parametrize(("changes", "message"), ARRAYS)
 def test_numbers_that_do_not_fit_the_header_are_refused(saved, changes, message):
-    model = make("fm")
-    tensors = {"weight": model.weight, "bias": model.bias, "factors": model.factors}
-    tensors = {name: array for name, array in (tensors | changes).items() if array is not None}
+    numbers = {**make("fm").numbers, **changes}
+    tensors = {name: array for name, array in numbers.items() if array is not None}
     write_tensors(saved / TENSORS, tensors, {"format": "rarefy-model-tensors", "run": "abc"})
     with pytest.raises(ModelFileError, match=message):
         Model.load(saved)

@@ -4,17 +4,23 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from rarefy.models import settings
+from rarefy.models import ModelHeader, settings
+from rarefy.models._kinds import kind_of
 from rarefy.models._network import Network
 from rarefy.models._optimizers import l2_strengths, refreshed_ftrl
 
 WIDTH = 6
 
 
-def network(loss="logistic", strengths=None, outputs=1, **given):
+def network(loss="logistic", outputs=1, bias=0.0, steps=10, strengths=None, scale=None, **given):
     chosen = settings(1000, loss, 1.0, **{"batch_size": 4, "schedule": "constant", **given})
-    bias = np.zeros(outputs, np.float32)
-    return Network(loss, WIDTH, bias, chosen, steps=10, strengths=strengths)
+    classes = None if loss == "squared" else tuple(range(max(outputs, 2)))
+    header = ModelHeader(
+        chosen.model, loss, WIDTH, 1, classes, factors=chosen.factors, hidden=chosen.layers
+    )
+    kind = kind_of(header)
+    formula = kind.formula(kind.first(chosen, np.full(outputs, bias, np.float32)))
+    return Network(formula, loss, chosen, steps=steps, strengths=strengths, scale=scale)
 
 
 def batch(rng, rows=4):
@@ -43,8 +49,7 @@ def test_adagrad_step_is_that_of_the_formula(rng):
         g, gb = gradients(x.toarray(), y, w, b)
         h, hb = h + g * g, hb + gb * gb
         w, b = w - 0.3 * g / np.sqrt(h + 1), b - 0.3 * gb / np.sqrt(hb + 1)
-    weight, bias, factors = net.numbers()
-    assert factors is None
+    weight, bias = net.numbers().values()
     np.testing.assert_allclose(weight[:, 0], w, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(bias, b, rtol=1e-4)
     assert weight[5] == 0
@@ -55,7 +60,7 @@ def test_sgd_takes_the_mean_over_the_batch(rng):
     x, y = batch(rng)
     net.learn(x, y, None)
     g, gb = gradients(x.toarray(), y, np.zeros(WIDTH), 0.0)
-    weight, bias, _ = net.numbers()
+    weight, bias = net.numbers().values()
     np.testing.assert_allclose(weight[:, 0], -0.3 * g / 4, rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(bias, -0.3 * gb / 4, rtol=1e-5)
 
@@ -67,7 +72,9 @@ def test_short_batch_and_zero_weights_leave_the_padding_out(rng):
     more = csr_array(np.concatenate([x.toarray(), 9 * np.ones((1, WIDTH), np.float32)]))
     weights = np.array([1, 1, 1, 0], np.float32)
     padded.learn(more, np.append(y, 1).astype(np.float32), weights)
-    np.testing.assert_allclose(short.numbers()[0], padded.numbers()[0], rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(
+        short.numbers()["weight"], padded.numbers()["weight"], rtol=1e-6, atol=1e-8
+    )
 
 
 def test_softmax_step_is_that_of_the_formula(rng):
@@ -76,7 +83,7 @@ def test_softmax_step_is_that_of_the_formula(rng):
     y = np.array([0, 2, 1, 2], np.float32)
     net.learn(x, y, None)
     d = np.full((4, 3), 1 / 3) - np.eye(3)[y.astype(int)]
-    weight, bias, _ = net.numbers()
+    weight, bias = net.numbers().values()
     np.testing.assert_allclose(weight, -0.3 * x.toarray().T @ d / 4, rtol=1e-5, atol=1e-7)
     np.testing.assert_allclose(bias, -0.3 * d.sum(axis=0) / 4, rtol=1e-5, atol=1e-7)
 
@@ -84,7 +91,7 @@ def test_softmax_step_is_that_of_the_formula(rng):
 def test_squared_factorization_machine_step_is_that_of_the_formula(rng):
     options = {"lr": 0.1, "optimizer": "sgd", "model": "fm", "factors": 2, "factor_std": 0.5}
     net = network("squared", **options, factor_lr=0.5)
-    _, _, v = net.numbers()
+    v = net.numbers()["factors"]
     x, _ = batch(rng)
     y = rng.normal(size=4).astype(np.float32)
     scores = net.learn(x, y, None).asnumpy()
@@ -94,13 +101,13 @@ def test_squared_factorization_machine_step_is_that_of_the_formula(rng):
     np.testing.assert_allclose(scores, z, rtol=1e-4, atol=1e-6)
     d = z - y
     g = dense.T @ (s * d[:, None]) - (dense**2).T @ d[:, None] * v
-    np.testing.assert_allclose(net.numbers()[2], v - 0.05 * g / 4, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(net.numbers()["factors"], v - 0.05 * g / 4, rtol=1e-4, atol=1e-6)
 
 
 def test_first_factors_are_those_of_the_seed():
     options = {"model": "fm", "factors": 2, "seed": 7, "factor_std": 0.5}
     expected = np.random.default_rng(7).standard_normal((WIDTH, 2), np.float32) * np.float32(0.5)
-    np.testing.assert_array_equal(network(**options).numbers()[2], expected)
+    np.testing.assert_array_equal(network(**options).numbers()["factors"], expected)
 
 
 def test_l2_pulls_at_the_rows_of_the_batch_only(rng):
@@ -114,9 +121,10 @@ def test_l2_pulls_at_the_rows_of_the_batch_only(rng):
         )
         net.learn(x, y, None)
     present = (x.toarray() != 0).any(axis=0)
-    difference = plain.numbers()[0][:, 0] - pulled.numbers()[0][:, 0]
+    first, second = plain.numbers(), pulled.numbers()
+    difference = first["weight"][:, 0] - second["weight"][:, 0]
     np.testing.assert_allclose(difference, present * 0.3 / 4 * strengths[:, 0], rtol=1e-5)
-    np.testing.assert_array_equal(plain.numbers()[1], pulled.numbers()[1])
+    np.testing.assert_array_equal(first["bias"], second["bias"])
 
 
 def test_l2_strength_is_unbiased_over_batches(rng):
@@ -158,9 +166,7 @@ def test_ftrl_weight_is_made_anew_from_its_state():
 @pytest.mark.parametrize("schedule", ["linear", "constant"])
 def test_ftrl_step_is_that_of_the_formula(rng, schedule):
     """A step of weighted dual averaging with squares that start at 1, from the first bias on."""
-    chosen = settings(1000, "logistic", 1.0, batch_size=4, optimizer="ftrl", lr=0.3, l1=0.02,
-                      schedule=schedule)  # fmt: skip
-    net = Network("logistic", WIDTH, np.float32([0.5]), chosen, steps=5)
+    net = network(optimizer="ftrl", lr=0.3, l1=0.02, schedule=schedule, bias=0.5, steps=5)
     w, z, n = np.zeros(WIDTH + 1), np.zeros(WIDTH + 1), np.ones(WIDTH + 1)
     w[-1], z[-1], lamda1 = 0.5, -0.5 / 0.3, 0.0
     for t in range(1, 6):
@@ -175,7 +181,7 @@ def test_ftrl_step_is_that_of_the_formula(rng, schedule):
         l1 = np.append(np.full(WIDTH, lamda1), 0)
         weights = np.where(np.abs(z) > l1, (np.sign(z) * l1 - z) * 0.3 / np.sqrt(n), 0)
         w = np.where(present, weights, w)
-    weight, bias, _ = net.numbers()
+    weight, bias = net.numbers().values()
     np.testing.assert_allclose(weight[:, 0], weights[:-1], rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(bias, weights[-1:], rtol=1e-4)
 
@@ -184,10 +190,9 @@ def test_ftrl_starts_from_the_first_factors():
     options = {"model": "fm", "factors": 2, "seed": 7, "optimizer": "ftrl", "lr": 0.3}
     net = network(**options, factor_lr=0.5)
     z, n = (state.asnumpy() for state in net.step.states["factors"])
-    np.testing.assert_allclose(-z * 0.15 / np.sqrt(n), net.numbers()[2], rtol=1e-6)
+    np.testing.assert_allclose(-z * 0.15 / np.sqrt(n), net.numbers()["factors"], rtol=1e-6)
     scale = np.float32([1, 2, 1, 0.5, 1, 1])
-    chosen = settings(1000, "logistic", 1.0, **options, l1=0.1)
-    net = Network("logistic", WIDTH, np.zeros(1, np.float32), chosen, 10, scale=scale)
+    net = network(**options, l1=0.1, scale=scale)
     z, n, _ = (state.asnumpy() for state in net.step.states["weight"])
     np.testing.assert_array_equal(n[:, 0], scale**2)
 
@@ -202,7 +207,7 @@ def test_state_goes_on_exactly(rng):
     x, y = batch(rng)
     for net in (first, second):
         net.learn(x, y, None)
-    for a, b in zip(first.numbers(), second.numbers(), strict=True):
+    for a, b in zip(first.numbers().values(), second.numbers().values(), strict=True):
         np.testing.assert_array_equal(a, b)
 
 

@@ -20,6 +20,7 @@ CASES = Path(__file__).parents[1] / "cases"
 ARRAYS = CASES / "mxnet_arrays.json"
 CALLS = CASES / "mxnet_calls.json"
 OPERATORS = CASES / "mxnet_operators.json"
+REFUSALS = CASES / "mxnet_refusals.json"
 SYMBOLS = CASES / "mxnet_symbols.json"
 
 

@@ -19,7 +19,7 @@ from rarefy.cli._train import train
 @click.version_option(__version__, message="rarefy %(version)s")
 @debug_option
 def cli() -> None:
-    """Linear models and factorization machines for sparse data in LibSVM files.
+    """Linear models, factorization machines and networks for sparse data in LibSVM files.
 
     \b
       rarefy inspect FILE      what is in a file

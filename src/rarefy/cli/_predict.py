@@ -50,7 +50,7 @@ def predict(
     if model.header.loss == "squared" and what in ("probability", "class"):
         raise click.UsageError(f"--what {what}: a model of numbers (loss squared) has no classes")
     reader = open_rows(file, model.header, labels=labels, duplicates=duplicates)
-    lines = _lines(model, reader, what or "probability")
+    lines = _lines(model, reader, what or "probability", file)
     if out is not None:
         with replacing(out) as target:
             target.writelines(lines)
@@ -60,13 +60,14 @@ def predict(
         sys.stdout.buffer.flush()
 
 
-def _lines(model: Model, reader: LibSVMReader, what: str) -> Iterator[bytes]:
+def _lines(model: Model, reader: LibSVMReader, what: str, source: str) -> Iterator[bytes]:
     for batch in reader.epoch():
         x = batch.to_scipy()
         if what == "class":
-            yield _text(_predicted_labels(model, model.scores(x)))
+            yield _text(_predicted_labels(model, model.scores(x, batch.first_row, source)))
         else:
-            yield _text(model.scores(x) if what == "score" else model.predict(x))
+            ask = model.scores if what == "score" else model.predict
+            yield _text(ask(x, batch.first_row, source))
 
 
 def _predicted_labels(model: Model, scores: np.ndarray) -> np.ndarray:

@@ -20,7 +20,16 @@ from rarefy.cli._format import (
 )
 from rarefy.cli._progress import Progress, Stop
 from rarefy.io import LibSVMScan
-from rarefy.models import CHECKPOINT, HEADER, MAIN_METRIC, Plan, Reading, Training, make_plan
+from rarefy.models import (
+    CHECKPOINT,
+    HEADER,
+    KINDS,
+    MAIN_METRIC,
+    Plan,
+    Reading,
+    Training,
+    make_plan,
+)
 
 # Options that are settings, under the names that settings have.
 _SETTINGS = (
@@ -40,6 +49,8 @@ _SETTINGS = (
     "factors",
     "factor_lr",
     "factor_std",
+    "hidden",
+    "dropout",
 )
 _POSITIVE = click.IntRange(min=1)
 
@@ -57,7 +68,12 @@ def _one_of(*choices: str) -> click.Choice:
 @click.option("--out", metavar="RUN", help="Folder of the run.  [TRAIN.run, numbered if taken]")
 @click.option("--resume", is_flag=True, help="Go on from the last checkpoint in RUN.")
 @click.option("--overwrite", is_flag=True, help="Replace the run that RUN holds.")
-@click.option("--model", type=_one_of("linear", "fm"), help="fm: factorization machine.  [linear]")
+@click.option(
+    "--model",
+    type=_one_of(*KINDS),
+    help="fm: factorization machine; widedeep, deepfm: with a network; mf: matrix factorization, of "
+    "rows of a user and an item.  [linear]",
+)
 @click.option(
     "--loss",
     type=_one_of("squared", "logistic", "softmax"),
@@ -90,6 +106,8 @@ def _one_of(*choices: str) -> click.Choice:
 @click.option("--factors", type=_POSITIVE, metavar="K", help="Length of factor vectors.  [8]")
 @click.option("--factor-lr", type=float, help="Their learning rate, relative to --lr.  [0.3]")
 @click.option("--factor-std", type=float, help="Their size at the start.  [0.02]")
+@click.option("--hidden", metavar="N,N...", help="Units of the layers of a network.  [64,32]")
+@click.option("--dropout", type=float, help="Share of them that a step leaves out.  [0]")
 @click.option(
     "--normalize",
     type=_one_of("none", "l2"),
@@ -286,7 +304,7 @@ def _show_plan(plan: Plan, found: LibSVMScan, given: set[str], folder: Path) -> 
         f"{'early-stop' if name == 'patience' else name.replace('_', '-')} "
         f"{_setting_text(value)}{'' if name in given else '*'}"
         for name, value in settings.as_dict().items()
-        if settings.model == "fm" or not name.startswith("factor")
+        if settings.concerns(name)
     )
     pairs.append(("settings", f"{chosen}  (* chosen by rarefy)"))
     if not plan.scaling.is_none:

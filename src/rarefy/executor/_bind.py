@@ -142,7 +142,9 @@ class _Properties:
 
 
 def _made(symbol, ctx, grad_req, group2ctx, arrays, grads, reqs, states, program=None) -> Executor:
-    program = program or Program(symbol, states)
+    names = symbol.list_arguments()
+    stypes = {n: a.stype for n, a in zip(names, arrays, strict=True)}
+    program = program or Program(symbol, states, stypes)
     return Executor(symbol, ctx, grad_req, group2ctx, arrays, grads, reqs, program)
 
 

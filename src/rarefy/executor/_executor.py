@@ -7,15 +7,19 @@ from typing import Any
 import numpy as np
 
 from rarefy import autograd
+from rarefy._config import config
+from rarefy._ops.storage import SType
 from rarefy.autograd._mode import _scope
 from rarefy.autograd._tape import Leaf, Slot
 from rarefy.base import MXNetError
 from rarefy.context import Context
 from rarefy.executor._heads import heads_that_need_gradients
-from rarefy.executor._walk import Walk
+from rarefy.executor._walk import Seen, Walk
 from rarefy.nd import NDArray, ones, zeros
 from rarefy.nd._cached_op import CachedOp
 from rarefy.sym import Symbol
+from rarefy.sym._infer_storage import infer_graph_storage
+from rarefy.sym._optimise import optimise
 
 
 class Program:
@@ -24,26 +28,34 @@ class Program:
     Args:
       symbol: the graph.
       states: the arrays of its auxiliary states, in order.
+      stypes: how the arrays of its arguments are stored, by name.
 
     Attributes:
       compiled: whether it is run as a compiled program, which is found out by trying.
+      optimised: the graph that is run.
     """
 
-    def __init__(self, symbol: Symbol, states: Sequence[NDArray]):
-        self.symbol = symbol
-        self.walk = Walk(symbol)
+    def __init__(self, symbol: Symbol, states: Sequence[NDArray], stypes: Mapping[str, SType]):
+        self.symbol = self.optimised = symbol
+        if config.optimise_graphs:
+            stored = infer_graph_storage(symbol._entries, stypes)
+            self.optimised = Symbol(optimise(symbol._entries, stored)[0])
         self.states = list(states)
         self.compiled = True
-        names = symbol.list_auxiliary_states()
-        at = {name: i for i, name in enumerate(names)}
-        # For each variable: which of the states it is, or else which of the arguments.
-        self._states = [at.get(name) for name in self.walk.variables]
+        self._names = symbol.list_arguments()
+        self._state_names = symbol.list_auxiliary_states()
+        self.walk = Walk(self.optimised)
         self.op = CachedOp(lambda *arguments: self.walk.run(self.arrays(arguments)))
 
+    def _of(self, walk: Walk, arguments: Sequence[NDArray]) -> list[NDArray]:
+        """The array of each variable of a walk. A variable that nothing reads is in none."""
+        found = dict(zip(self._state_names, self.states, strict=True))
+        found.update(zip(self._names, arguments, strict=True))
+        return [found[name] for name in walk.variables]
+
     def arrays(self, arguments: Sequence[NDArray]) -> list[NDArray]:
-        """The array of each variable."""
-        rest = iter(arguments)
-        return [next(rest) if i is None else self.states[i] for i in self._states]
+        """The arrays that `walk.run` takes, from those of the arguments."""
+        return self._of(self.walk, arguments)
 
     def run(self, arguments: Sequence[NDArray]) -> list[NDArray]:
         """The results, compiled where that can be."""
@@ -54,6 +66,11 @@ class Program:
                 # The size of a result depends on numbers: csr @ csr, a mask.
                 self.compiled = False
         return self.walk.run(self.arrays(arguments))
+
+    def watched(self, arguments: Sequence[NDArray], seen: Seen, *, inputs: bool) -> list[NDArray]:
+        """The results of the graph as the user made it, node by node; `seen` is told of each."""
+        walk = Walk(self.symbol)
+        return walk.run(self._of(walk, arguments), seen, inputs)
 
 
 class Executor:
@@ -166,8 +183,7 @@ class Executor:
             if self._monitor is None:
                 return self._program.run(self._arguments)
             seen, inputs = self._monitor
-            arrays = self._program.arrays(self._arguments)
-            return self._program.walk.run(arrays, seen, inputs)
+            return self._program.watched(self._arguments, seen, inputs=inputs)
 
     def backward(self, out_grads: Any = None, is_train: bool = True) -> None:
         """Writes the gradients of the arguments, as their `grad_req` says.
@@ -312,7 +328,7 @@ class Executor:
 
     def get_optimized_symbol(self) -> Symbol:
         """The graph as it is run."""
-        return self._program.walk.symbol
+        return self._program.optimised
 
 
 def _bound(array: NDArray, grad: NDArray | None, req: str) -> NDArray:

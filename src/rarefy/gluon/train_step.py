@@ -61,6 +61,7 @@ class TrainStep:
         self._bound: Any = None
         self._params: list[Parameter] = []
         self._outputs: Any = None
+        self._count = 1  # of inputs; what follows them in a batch is the loss's
         for block in (net, loss):
             if isinstance(block, Block):
                 for each in block._tree():
@@ -89,22 +90,26 @@ class TrainStep:
           MXNetError: an operator refuses shapes, or numbers of the batch. Nothing has been updated.
           ValueError: the trainer updates parameters in a key-value store.
         """
-        inputs = list(data) if isinstance(data, list | tuple) else [data]
-        step = self._ready(inputs, labels)
+        inputs = data if isinstance(data, list | tuple) else (data,)
+        if len(inputs) != self._count:
+            self._changed()
+            self._count = len(inputs)
+        batch = (*inputs, *labels)
+        step = self._ready(batch)
         if batch_size is None:
-            batch_size = next(a for a in _arrays(inputs)).shape[0]
+            batch_size = next(_arrays(inputs)).shape[0]
         trainer = self.trainer
         trainer._optimizer.rescale_grad = trainer._scale / batch_size
         trainer._optimizer._set_current_context(trainer._contexts[0].device_id)
-        found = step(inputs, *labels)
+        found = step(*batch)
         if not self._return_outputs:
             return found
         loss, *outputs = found
         return loss, jax.tree.unflatten(self._outputs, outputs)
 
-    def _forward(self, inputs: Sequence[Any], *labels: Any) -> Any:
-        output = self.net(*inputs)
-        loss = self.loss(output, *labels)
+    def _forward(self, *batch: Any) -> Any:
+        output = self.net(*batch[: self._count])
+        loss = self.loss(output, *batch[self._count :])
         if not self._return_outputs:
             return loss
         outputs, self._outputs = jax.tree.flatten(output)
@@ -115,7 +120,7 @@ class TrainStep:
         self._compiled_before = self.compilations
         self._step = self._bound = None
 
-    def _ready(self, inputs: Sequence[Any], labels: Sequence[Any]) -> opt.TrainStep:
+    def _ready(self, batch: Sequence[Any]) -> opt.TrainStep:
         """The step on the parameters and states as they are now."""
         if self._step is not None and self._bound is not None and self._is_bound():
             return self._step
@@ -129,12 +134,12 @@ class TrainStep:
         self._params = self._all_params()
         waiting = [p for p in self._params if p._deferred_init is not None]
         if waiting:
-            infer_shapes(self._forward, waiting, (inputs, *labels))
+            infer_shapes(self._forward, waiting, batch)
             for param in waiting:
                 param._finish_deferred_init()
         self._bind(())
         assert self._step is not None
-        unused = self._step.look(inputs, *labels)
+        unused = self._step.look(*batch)
         if unused and not self._ignore_stale_grad:
             self._bound = None
             raise UserWarning(

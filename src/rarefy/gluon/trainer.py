@@ -253,9 +253,9 @@ class Trainer:
         for place, updater in enumerate(self._updaters):
             fresh: list[tuple[int, NDArray, NDArray]] = []
             for i, param in current:
-                weight = param._copies(param._data)[place]
+                weight, grad = param._data[place], param._grad[place]  # type: ignore[index]
                 if weight._fresh_grad:
-                    fresh.append((i, param.list_grad()[place], weight))
+                    fresh.append((i, grad, weight))
                     weight._fresh_grad = False
             if fresh and not self._update_on_kvstore:
                 indices, grads, weights = map(list, zip(*fresh, strict=True))

@@ -270,7 +270,9 @@ class KVStore(KVStoreBase):
 
     def _states(self, what: str) -> Updater:
         if not isinstance(self._updater, Updater):
-            raise ArgumentError(f"there are no optimizer states to {what}; call set_optimizer first")
+            raise ArgumentError(
+                f"there are no optimizer states to {what}; call set_optimizer first"
+            )
         return self._updater
 
     def _barrier(self) -> None:

@@ -1,9 +1,11 @@
-"""Linear models and factorization machines over sparse rows: training, files, scoring."""
+"""Models over sparse rows: recommenders as blocks; training from files, model folders, scoring."""
 
 from rarefy.models._checkpoint import CHECKPOINT, Checkpoint, Position
+from rarefy.models._deep import DeepFM, WideDeep
 from rarefy.models._files import ModelFileError
-from rarefy.models._header import ModelHeader
+from rarefy.models._header import KINDS, ModelHeader
 from rarefy.models._history import CURVES, HISTORY
+from rarefy.models._matrix_factorization import MatrixFactorization
 from rarefy.models._model import HEADER, TENSORS, Model
 from rarefy.models._plan import Plan, Reading, make_plan
 from rarefy.models._problem import Problem, pose
@@ -16,9 +18,12 @@ __all__ = [
     "CURVES",
     "HEADER",
     "HISTORY",
+    "KINDS",
     "MAIN_METRIC",
     "TENSORS",
     "Checkpoint",
+    "DeepFM",
+    "MatrixFactorization",
     "Model",
     "ModelFileError",
     "ModelHeader",
@@ -29,6 +34,7 @@ __all__ = [
     "Reporter",
     "Settings",
     "Training",
+    "WideDeep",
     "evaluate",
     "make_plan",
     "metric_names",

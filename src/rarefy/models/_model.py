@@ -1,5 +1,6 @@
 """A trained model: scores rows of sparse features, saves and loads itself."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from scipy.sparse import csr_array
 
 from rarefy.models._files import ModelFileError, read_tensors, take_array, write_tensors
 from rarefy.models._header import ModelHeader
+from rarefy.models._kinds import kind_of
 
 HEADER = "model.json"
 TENSORS = "model.safetensors"
@@ -16,60 +18,73 @@ _KIND = "rarefy-model-tensors"
 
 @dataclass(frozen=True)
 class Model:
-    """A linear model or a factorization machine over sparse rows.
-
-    The score of a row `x` is `bias + x @ weight` and, for a factorization machine, plus
-    `0.5 * sum over factors of ((x @ factors)^2 - x^2 @ factors^2)`, which is the sum of
-    `<factors_i, factors_j> x_i x_j` over the pairs of features `i < j` (Rendle, 2010).
+    """A model over sparse rows.
 
     Attributes:
       header: what the numbers mean.
-      weight: `(width, outputs)`.
-      bias: `(outputs,)`.
-      factors: `(width, k)`, or None for a linear model.
+      numbers: the arrays, by the names and in the shapes that the kind of the model has.
     """
 
     header: ModelHeader
-    weight: np.ndarray
-    bias: np.ndarray
-    factors: np.ndarray | None = None
+    numbers: Mapping[str, np.ndarray]
 
-    def scores(self, x: csr_array) -> np.ndarray:
+    @property
+    def weight(self) -> np.ndarray:
+        """`(width, outputs)`; matrix factorization has none."""
+        return self.numbers["weight"]
+
+    @property
+    def bias(self) -> np.ndarray:
+        """`(outputs,)`; a network has one in each layer instead."""
+        return self.numbers["bias"]
+
+    @property
+    def factors(self) -> np.ndarray | None:
+        """`(width, k)`, or None for a linear model; matrix factorization has two such tables."""
+        return self.numbers.get("factors")
+
+    def scores(self, x: csr_array, first_row: int = 0, source: str = "") -> np.ndarray:
         """What the model computes before the link.
 
         Args:
           x: `(rows, width)` csr, floating. Order and repetition of columns in a row do not matter
-            to a linear model; a factorization machine needs each at most once.
+            to a linear model; the others need each at most once.
+          first_row: how many rows came before, for messages.
+          source: where the rows come from, for messages.
 
         Returns:
           `(rows,)` for one output (log-odds of class 1, or the predicted value), else
           `(rows, outputs)` logits, in the model's dtype.
 
         Raises:
-          ValueError: `x` has another number of columns.
+          ValueError: `x` has another number of columns, or a row is not one that the model is made for:
+            matrix factorization takes pairs of a user and an item.
         """
         columns = _shape(x)[1]
         if columns != self.header.width:
             raise ValueError(
                 f"the rows have {columns} columns, and the model has {self.header.width} features"
             )
+        if not x.has_sorted_indices:
+            x = x.sorted_indices()
+        kind = kind_of(self.header)
+        kind.check(x, first_row, source)
         if self.header.normalize == "l2":
             x = unit_rows(x)
-        z = x @ self.weight + self.bias
-        if self.factors is not None:
-            squares = csr_array((x.data**2, x.indices, x.indptr), shape=_shape(x))
-            pairs = (x @ self.factors) ** 2 - squares @ self.factors**2
-            z += 0.5 * pairs.sum(axis=1, keepdims=True)
+        z = kind.scores(self.numbers, x)
         return z[:, 0] if self.header.outputs == 1 else z
 
-    def predict(self, x: csr_array) -> np.ndarray:
+    def predict(self, x: csr_array, first_row: int = 0, source: str = "") -> np.ndarray:
         """Probabilities, or the predicted values for the loss 'squared'.
+
+        Args:
+          x, first_row, source: see `scores`.
 
         Returns:
           `(rows,)`: the probability of class 1 for 'logistic', the value for 'squared';
           `(rows, classes)`: the probability of each class for 'softmax'.
         """
-        return link(self.header.loss, self.scores(x))
+        return link(self.header.loss, self.scores(x, first_row, source))
 
     def save(self, folder: Path) -> None:
         """Writes `model.json` and `model.safetensors`, each in one stroke.
@@ -83,10 +98,7 @@ class Model:
 
     def save_numbers(self, folder: Path) -> None:
         """Writes `model.safetensors` beside a header that is there already."""
-        tensors = {"weight": self.weight, "bias": self.bias}
-        if self.factors is not None:
-            tensors["factors"] = self.factors
-        write_tensors(folder / TENSORS, tensors, {"format": _KIND, "run": self.header.run})
+        write_tensors(folder / TENSORS, self.numbers, {"format": _KIND, "run": self.header.run})
 
     @classmethod
     def load(cls, folder: Path) -> "Model":
@@ -101,15 +113,10 @@ class Model:
         tensors, about = read_tensors(path, _KIND)
         if about.get("run") != header.run:
             raise ModelFileError(path, f"belongs to another run than {HEADER}")
-        dtype, width = header.dtype, header.width
-        factors = None
-        if header.kind == "fm":
-            factors = take_array(path, tensors, "factors", (width, header.factors), dtype)
+        shapes = kind_of(header).shapes()
         return cls(
             header,
-            take_array(path, tensors, "weight", (width, header.outputs), dtype),
-            take_array(path, tensors, "bias", (header.outputs,), dtype),
-            factors,
+            {n: take_array(path, tensors, n, shape, header.dtype) for n, shape in shapes.items()},
         )
 
 

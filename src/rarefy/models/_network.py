@@ -1,23 +1,25 @@
-"""Parameters, loss and compiled step of a model in training."""
+"""Loss and compiled step of a model in training."""
 
 from typing import Any
 
 import numpy as np
 
 from rarefy import nd
+from rarefy.models._kinds import Formula
 from rarefy.models._optimizers import GrowingFtrl, WithL2, make_optimizer
 from rarefy.models._settings import Settings
 from rarefy.optimizer import TrainStep
-from rarefy.sparse._capacity import host_csr
+
+# A network learns by far smaller steps than tables, of whose rows a batch has few.
+_LAYER_RATES = {"adagrad": 0.02, "adam": 0.1, "sgd": 0.1}
 
 
 class Network:
-    """A linear model or a factorization machine that learns batch by batch.
+    """A model that learns batch by batch.
 
     Args:
+      formula: what the model computes; its numbers are trained.
       loss: 'squared', 'logistic' or 'softmax'.
-      width: number of columns.
-      bias: `(outputs,)`, what the bias starts with.
       settings: of the training.
       steps: number of updates of a whole training.
       strengths: `(width, 1)` float32, of the L2 penalty (`l2_strengths`); None for none.
@@ -30,41 +32,33 @@ class Network:
 
     def __init__(
         self,
+        formula: Formula,
         loss: str,
-        width: int,
-        bias: np.ndarray,
         settings: Settings,
         steps: int,
         strengths: np.ndarray | None = None,
         rows_a_step: float | None = None,
         scale: np.ndarray | None = None,
     ):
+        self._formula = formula
+        self._params = formula.params
         self._settings = settings
         rows_a_step = settings.batch_size if rows_a_step is None else rows_a_step
-        self._width = width
         self._loss = _LOSSES[loss]
         self._squeeze = loss != "softmax"
-        self._params = {"weight": nd.zeros((width, len(bias))), "bias": nd.array(bias)}
-        if settings.factors:
-            # From NumPy's generator: the numbers that a seed stands for must not change.
-            first = np.random.default_rng(settings.seed).standard_normal(
-                (width, settings.factors), np.float32
-            )
-            self._params["factors"] = nd.array(first * np.float32(settings.factor_std))
-        for name, param in self._params.items():
-            param.attach_grad(stype="default" if name == "bias" else "row_sparse")
         names = dict(enumerate(self._params))
-        optimizer = make_optimizer(settings, names, steps, rows_a_step, scale)
+        rates = dict.fromkeys(formula.vectors, settings.factor_lr)
+        rates |= dict.fromkeys(formula.layers, _LAYER_RATES.get(settings.optimizer, 1.0))
+        optimizer = make_optimizer(settings, names, rates, steps, rows_a_step, scale)
         self._ftrl = optimizer if isinstance(optimizer, GrowingFtrl) else None
         if strengths is not None:
-            penalized = {i: strengths for i, name in names.items() if name != "bias"}
+            tables = formula.tables
+            penalized = {i: strengths[tables[name]] for i, name in names.items() if name in tables}
             optimizer = WithL2(optimizer, penalized)
         self.step = TrainStep(self._forward, self._params, optimizer)
 
-    def _forward(self, x: Any, labels: Any, weights: Any) -> Any:
-        scores = nd.dot(x, self._params["weight"]) + self._params["bias"]
-        if "factors" in self._params:
-            scores = scores + nd.sparse.factorization_machine(x, self._params["factors"])
+    def _forward(self, labels: Any, weights: Any, *arguments: Any) -> Any:
+        scores = self._formula.scores(*arguments)
         if self._squeeze:
             scores = nd.reshape(scores, shape=(-1,))
         return nd.sum(self._loss(scores, labels) * weights), scores
@@ -88,18 +82,17 @@ class Network:
         padded[:rows] = labels
         # Host arrays go straight into the compiled call: made into device arrays one by one they
         # would cost more than the whole step of a small batch (0.6 against 1.6 ms).
-        csr = host_csr(x.data, x.indices, x.indptr, (size, self._width))
-        _, scores = self.step(csr, padded, weight)
+        _, scores = self.step(padded, weight, *self._formula.arguments(x, size))
         return scores
 
-    def numbers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Weight, bias and factors as they are now; under FTRL with the L1 term of this moment."""
+    def numbers(self) -> dict[str, np.ndarray]:
+        """The numbers as they are now; under FTRL with the L1 term of this moment."""
         arrays = {name: param.asnumpy() for name, param in self._params.items()}
         if self._ftrl is not None and self._settings.l1:
             for i, name in enumerate(self._params):
                 z, n = (state.asnumpy() for state in self.step.states[name][:2])
                 arrays[name] = self._ftrl.weights(i, z, n)
-        return arrays["weight"], arrays["bias"], arrays.get("factors")
+        return arrays
 
     def state(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         """All arrays by name and all counts, from which `load_state` goes on exactly."""

@@ -19,6 +19,7 @@ from rarefy.sparse._row_sparse import row_sparse, row_sparse_rows
 def make_optimizer(
     settings: Settings,
     names: Mapping[int, str],
+    rates: Mapping[str, float],
     steps: int,
     rows_a_step: float,
     scale: np.ndarray | None = None,
@@ -32,6 +33,7 @@ def make_optimizer(
     Args:
       settings: of the training.
       names: parameter names by index.
+      rates: learning rates of parameters relative to that of the settings; 1 for the others.
       steps: number of updates until the learning rate is zero.
       rows_a_step: on average: the last batch of an epoch may be shorter than the others.
       scale: `(width,)`, what the columns were divided by; None for nothing.
@@ -56,7 +58,7 @@ def make_optimizer(
         optimizer = Adam(rescale_grad=mean, lazy_update=True, **common)
     else:
         optimizer = SGD(rescale_grad=mean, lazy_update=True, **common)
-    optimizer.set_lr_mult({"factors": settings.factor_lr})
+    optimizer.set_lr_mult(dict(rates))
     return optimizer
 
 

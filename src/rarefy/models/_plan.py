@@ -13,8 +13,9 @@ import numpy as np
 
 from rarefy.io import LibSVMReader, LibSVMScan, scan_libsvm
 from rarefy.io._parse import IndexBase
+from rarefy.models._block_kinds import PairsSeen
 from rarefy.models._columns import ColumnScaling, ColumnStats
-from rarefy.models._header import ModelHeader
+from rarefy.models._header import NAMES, ModelHeader
 from rarefy.models._model import unit_rows
 from rarefy.models._problem import Problem, pose
 from rarefy.models._scoring import labels_of
@@ -187,10 +188,11 @@ def make_plan(
         valid=None if reading.valid is None else os.path.abspath(reading.valid),
     )
     problem = pose(found.labels, loss)
-    if given.get("model") == "fm" and problem.loss == "softmax":
+    model = given.get("model") or "linear"
+    if model != "linear" and problem.loss == "softmax":
         raise ValueError(
-            f"a factorization machine has one score a row, and there are {problem.outputs} "
-            "classes; take the linear model, or the loss squared"
+            f"{NAMES[model]} has one score a row, and there are {problem.outputs} classes; take the "
+            "linear model, or the loss squared"
         )
     base = found.index_base if index_base is None else index_base
     if base == 1 and found.min_index == 0:
@@ -201,8 +203,11 @@ def make_plan(
     _check_memory(columns, problem.outputs, given)
     reader = reading.reader(columns, base, _LOOK_ROWS)
     look = _Look(ColumnStats(columns))
+    pairs = PairsSeen(reading.train, base) if model == "mf" else None
     for batch in reader.epoch():
         x: Any = batch.to_scipy()
+        if pairs is not None:
+            pairs.update(x, batch.first_row)
         look.update(unit_rows(x) if given.get("normalize") == "l2" else x, labels_of(batch))
     if look.rows != found.rows:
         raise ValueError(
@@ -210,7 +215,7 @@ def make_plan(
             "train when nobody writes to it any more"
         )
     scaling = ColumnScaling.none()
-    if given.get("scaling") != "none":
+    if given.get("scaling") != "none" and model != "mf":
         scaling = ColumnScaling.fit(look.stats)
     if given.get("shuffle") is None:
         given["shuffle"] = _is_sorted(found, look)
@@ -225,6 +230,8 @@ def make_plan(
         index_base=base,
         classes=problem.classes,
         factors=chosen.factors,
+        hidden=chosen.layers,
+        users=0 if pairs is None else pairs.users(),
         normalize=chosen.normalize,
         run=secrets.token_hex(8),
         settings=chosen.as_dict(),
@@ -260,7 +267,7 @@ def _check_memory(columns: int, outputs: int, given: Mapping[str, Any]) -> None:
     Raises:
       MemoryError: they do not.
     """
-    factors = (given.get("factors") or 8) if given.get("model") == "fm" else 0
+    factors = 0 if given.get("model") in (None, "linear") else given.get("factors") or 8
     # Weights, up to two states and the copies that a checkpoint takes, in float32; the statistics.
     needed = columns * (6 * 4 * (outputs + factors) + 24)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

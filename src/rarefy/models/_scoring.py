@@ -67,7 +67,8 @@ def evaluate(model: Model, batches: Iterable[RowBatch], source: str = "") -> dic
       The number of rows and the metrics that fit the loss.
 
     Raises:
-      ValueError: a label is none of the model's classes, or the rows have none.
+      ValueError: a label is none of the model's classes, the rows have none, or a row is not one that
+        the model is made for.
     """
     problem = Problem(model.header.loss, model.header.classes, "")
     metrics = running_metrics(problem.loss)
@@ -76,7 +77,7 @@ def evaluate(model: Model, batches: Iterable[RowBatch], source: str = "") -> dic
         labels = labels_of(batch)
         if problem.classes is not None:
             labels = problem.encode(labels, batch.first_row, source)
-        scores = model.scores(batch.to_scipy())
+        scores = model.scores(batch.to_scipy(), batch.first_row, source)
         for metric in metrics.values():
             metric.update(labels, scores, batch.weights)
         rows += batch.rows

@@ -1,11 +1,13 @@
 """All settings of a training, and defaults that suit the data."""
 
+import dataclasses
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, get_type_hints
 
-from rarefy.models._header import KINDS, NORMS
+from rarefy.models._header import DEEP, KINDS, NAMES, NORMS
 
 OPTIMIZERS = ("adagrad", "sgd", "adam", "ftrl")
 SCHEDULES = ("linear", "constant")
@@ -24,7 +26,7 @@ class Settings:
     weights and factors (not the bias) of unscaled features.
 
     Attributes:
-      model: 'linear' or 'fm'.
+      model: 'linear', 'fm', 'widedeep', 'deepfm' or 'mf'.
       optimizer: 'adagrad', 'sgd', 'adam' or 'ftrl'.
       lr: the learning rate at the beginning; that of factors is `factor_lr` times it.
       schedule: 'linear' lets the steps fall to zero over all epochs, 'constant' keeps the rate.
@@ -40,6 +42,8 @@ class Settings:
       factors: length of factor vectors; 0 for 'linear'.
       factor_lr: see `lr`.
       factor_std: standard deviation of the first factors.
+      hidden: units of the hidden layers of 'widedeep' and 'deepfm', as in '64,32'; else empty.
+      dropout: the share of hidden units that is dropped in training.
     """
 
     model: str
@@ -58,6 +62,20 @@ class Settings:
     factors: int
     factor_lr: float
     factor_std: float
+    # With defaults, as checkpoints of the first release are without them.
+    hidden: str = ""
+    dropout: float = 0.0
+
+    @property
+    def layers(self) -> tuple[int, ...]:
+        """Units of the hidden layers."""
+        return tuple(map(int, self.hidden.split(","))) if self.hidden else ()
+
+    def concerns(self, name: str) -> bool:
+        """Whether a setting means anything for the model."""
+        if name.startswith("factor"):
+            return self.model != "linear"
+        return self.model in DEEP or name not in ("hidden", "dropout")
 
     def __post_init__(self):
         for name, choices in _CHOICES.items():
@@ -74,11 +92,38 @@ class Settings:
             raise ValueError(
                 f"l1 makes weights exactly zero with the optimizer ftrl only; got {self.optimizer}"
             )
-        if (self.model == "fm") != (self.factors > 0):
+        if (self.model != "linear") != (self.factors > 0):
             raise ValueError(
                 "factors must be positive for a factorization machine and 0 for a linear model; "
                 f"got {self.factors} for {self.model}"
             )
+        self._check_network()
+
+    def _check_network(self) -> None:
+        if self.optimizer == "ftrl" and self.model not in ("linear", "fm"):
+            raise ValueError(
+                f"{NAMES[self.model]} is trained by adagrad, adam or sgd; ftrl is for linear models "
+                "and factorization machines"
+            )
+        if self.model == "mf" and self.normalize != "none":
+            raise ValueError(
+                "rows of a matrix factorization are pairs; there is nothing to normalize"
+            )
+        if self.model not in DEEP:
+            if self.hidden or self.dropout:
+                raise ValueError(
+                    f"hidden and dropout are of models with a network ({', '.join(DEEP)}); the model "
+                    f"is {self.model}"
+                )
+            return
+        if not re.fullmatch(r"[1-9]\d*(,[1-9]\d*)*", self.hidden, re.ASCII):
+            raise ValueError(f"hidden must be sizes of layers, as in 64,32; got {self.hidden!r}")
+        if len(self.layers) > 100 or max(self.layers) > 1 << 16:
+            raise ValueError(
+                f"hidden must be up to 100 layers of up to 65,536 units; got {self.hidden}"
+            )
+        if self.dropout >= 1:
+            raise ValueError(f"dropout must be less than 1; got {self.dropout}")
 
     def as_dict(self) -> dict[str, Any]:
         """The settings by name, as a header keeps them."""
@@ -92,6 +137,12 @@ class Settings:
           ValueError: one is missing, unknown or not as it must be.
         """
         names = get_type_hints(cls)
+        defaults = {
+            f.name: f.default
+            for f in dataclasses.fields(cls)
+            if f.default is not dataclasses.MISSING
+        }
+        found = {**defaults, **found}
         for name in names.keys() ^ found.keys():
             raise ValueError(f"setting {name!r} is {'missing' if name in names else 'unknown'}")
         for name, kind in names.items():
@@ -120,6 +171,7 @@ _BOUNDS = {
     "factors": (0, False),
     "factor_lr": (0, True),
     "factor_std": (0, False),
+    "dropout": (0, False),
 }
 
 
@@ -157,9 +209,11 @@ def settings(rows: int, loss: str, squared_norm: float, **given: Any) -> Setting
         "seed": 0,
         "normalize": "none",
         "scaling": "auto",
-        "factors": 8 if model == "fm" else 0,
+        "factors": 0 if model == "linear" else 8,
         "factor_lr": 0.3,
         "factor_std": 0.02,
+        "hidden": "64,32" if model in DEEP else "",
+        "dropout": 0.0,
     }
     return Settings(**{**defaults, **chosen})
 

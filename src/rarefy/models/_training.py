@@ -23,6 +23,7 @@ from rarefy.models._history import (
     draw_curves,
     write_history,
 )
+from rarefy.models._kinds import kind_of
 from rarefy.models._model import HEADER, TENSORS, Model
 from rarefy.models._network import Network
 from rarefy.models._optimizers import l2_strengths
@@ -99,6 +100,8 @@ class Training:
         self._metrics = running_metrics(plan.problem.loss, coarse=True)
         self._check_valid()
         if checkpoint is None:
+            if plan.settings.dropout:
+                random.seed(plan.settings.seed)
             self._start()
         else:
             random.set_state(checkpoint.random)
@@ -188,16 +191,11 @@ class Training:
 
     def model(self) -> Model:
         """The model as it is now, for rows as they stand in files."""
-        weight, bias, factors = self._network.numbers()
-        weight, bias, factors = self.plan.scaling.unscaled(weight, bias, factors)
-        problem = self.plan.problem
-        if problem.loss == "squared":  # it was trained on standardized targets
-            weight = (weight * problem.scale).astype(weight.dtype)
-            bias = (bias * problem.scale + problem.center).astype(bias.dtype)
-            if factors is not None:
-                # A pair has the product of two factors, so each takes the root.
-                factors = (factors * math.sqrt(problem.scale)).astype(factors.dtype)
-        return Model(self.plan.header, weight, bias, factors)
+        plan, problem = self.plan, self.plan.problem
+        numbers = kind_of(plan.header).plain(
+            self._network.numbers(), plan.scaling, problem.center, problem.scale
+        )
+        return Model(plan.header, numbers)
 
     def save(self) -> None:
         """Writes a checkpoint, and before it the model of the last epoch (of the best one, with
@@ -248,9 +246,10 @@ class Training:
         """Looks at the validation rows, so that what is wrong with them shows before an epoch."""
         if self._valid is None:
             return
-        source, rows = str(self.plan.reading.valid), 0
+        source, rows, kind = str(self.plan.reading.valid), 0, kind_of(self.plan.header)
         for batch in self._valid.epoch():
             self.plan.problem.encode(labels_of(batch), batch.first_row, source)
+            kind.check(batch.to_scipy(), batch.first_row, source)
             rows += batch.rows
         if not rows:
             raise ValueError(f"{source}: there are no rows")
@@ -372,10 +371,10 @@ def _network(plan: Plan, checkpoint: Checkpoint | None, folder: Path) -> Network
     rows_a_step = plan.rows / plan.batches
     # A batch larger than the file would be padding for the most part.
     settings = dataclasses.replace(settings, batch_size=min(settings.batch_size, plan.rows))
+    kind = kind_of(header)
     network = Network(
+        kind.formula(kind.first(settings, plan.bias), settings.dropout),
         header.loss,
-        header.width,
-        plan.bias,
         settings,
         steps,
         strengths,

@@ -86,6 +86,7 @@ class Module(BaseModule):
         self._preload_opt_states: str | None = None
         self._exec_group: Any = None
         self._whole_step: WholeStep | None = None
+        self._compiles = True  # until a whole step has been tried in vain
 
     @staticmethod
     def load(
@@ -194,11 +195,11 @@ class Module(BaseModule):
           arg_params, aux_params: arrays by name.
           allow_missing: whether some of these may be missing.
           force_init: whether to do it again.
-          allow_extra: whether names that the graph does not have are passed over.
+          allow_extra: accepted for MXNet's sake: names that the graph does not have are passed over.
 
         Raises:
           RuntimeError: one is missing.
-          ValueError: the graph has no parameter of a name, or a name tells no initializer what to do.
+          ValueError: a name tells the initializer nothing.
           ArgumentError: the module is not bound.
         """
         if self.params_initialized and not force_init:
@@ -219,14 +220,6 @@ class Module(BaseModule):
                     raise RuntimeError(f"{name} is not presented")
                 elif initializer is not None:
                     initializer(InitDesc(name, attrs.get(name)), array)
-        if not allow_extra:
-            for kind, mine, given in (
-                ("arguments", self._arg_params, arg_params),
-                ("auxiliary states", self._aux_params, aux_params),
-            ):
-                extra = [name for name in given or () if name not in mine]
-                if extra:
-                    raise ValueError(f"Find name {extra[0]!r} that is not in the {kind}")
         self.params_initialized = True
         self._params_dirty = False
         self._exec_group.set_params(self._arg_params, self._aux_params, allow_extra=False)
@@ -492,14 +485,18 @@ class Module(BaseModule):
     def _fit_step(self, data_batch: Any) -> None:
         group = self._ready
         self._fit_shapes(group, data_batch)
-        if not WholeStep.possible(group, self._updater):
+        if not self._compiles or not WholeStep.possible(group, self._updater):
             super()._fit_step(data_batch)
             return
         step = self._whole_step
         if step is None or step.group is not group or step.states is not self._updater.states:
             step = self._whole_step = WholeStep(group, self._updater)
         self._params_dirty = True
-        step(data_batch)
+        try:
+            step(data_batch)
+        except NotImplementedError:  # the size of a result depends on numbers, or the like
+            self._compiles = False
+            super()._fit_step(data_batch)
 
     def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
         """The results of the last forward pass: joined, or for each a list of those of the devices."""

@@ -60,7 +60,7 @@ class WholeStep:
 
     def _run(self, *inputs: NDArray) -> list[NDArray]:
         given = {**self._arguments, **dict(zip(self._inputs, inputs, strict=True))}
-        heads = self._program.walk.run(self._program.arrays(list(given.values())))
+        heads = self._program.run(list(given.values()))
         # A loss takes no gradient of its result; ones are as good as any.
         losses = [
             total(head.astype("float32"))
@@ -70,7 +70,11 @@ class WholeStep:
         return [losses[0] if len(losses) == 1 else add_n(*losses), *heads]
 
     def __call__(self, batch: Any) -> None:
-        """Does a batch; the executor's outputs are then those before the update."""
+        """Does a batch; the executor's outputs are then those before the update.
+
+        Raises:
+          NotImplementedError: the graph cannot be compiled as a whole; nothing has been done.
+        """
         self.group.load(batch)
         (executor,) = self.group.execs
         arguments = executor.arg_dict

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from rarefy._config import config
 from rarefy._ops.dtypes import Dtype
 from rarefy._ops.shapes import Shape, is_known
 from rarefy._ops.storage import SType
@@ -15,6 +16,7 @@ from rarefy.sym._infer_shape import for_user, from_user, infer_graph_shapes
 from rarefy.sym._infer_storage import infer_graph_storage, require_stype
 from rarefy.sym._infer_type import infer_graph_types
 from rarefy.sym._node import Node
+from rarefy.sym._optimise import optimise
 
 
 class Inference(Graph):
@@ -139,12 +141,16 @@ class Inference(Graph):
         Returns:
           A line for each node: its name, its operator, the storage types of what it reads and of its
           results; then `fallback` where it works on dense copies of sparse arrays, or `dense` where its
-          rule for sparse arrays has a dense result of their shape.
+          rule for sparse arrays has a dense result of their shape; or what an executor makes of it:
+          `removed` (a cast that undoes another, a retain that is done earlier) or `on kept rows`
+          (`rarefy.config.optimise_graphs` switches that off).
         """
         kinds = self._given("storage_plan", (), stypes)
         given: dict[str, SType] = {n: require_stype(s, n) for n, s in kinds.items()}
+        plan = infer_graph_storage(self._entries, given)
+        changes = optimise(self._entries, plan)[1] if config.optimise_graphs else {}
         rows = [("node", "operator", "inputs", "outputs", "")]
-        for stored in infer_graph_storage(self._entries, given).values():
+        for stored in plan.values():
             node = stored.node
             rows.append(
                 (
@@ -152,7 +158,7 @@ class Inference(Graph):
                     node.op.name if node.op else "variable",
                     ", ".join(s for s in stored.inputs if s),
                     ", ".join(stored.outputs),
-                    stored.note,
+                    changes.get(id(node), stored.note),
                 )
             )
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -1,3 +1,3 @@
 """Parts that MXNet kept apart: the estimator, more layers and samplers."""
 
-from rarefy.gluon.contrib import data, estimator, models, nn
+from rarefy.gluon.contrib import data, estimator, nn

@@ -5,7 +5,7 @@ import pytest
 
 from rarefy import autograd, nd
 from rarefy.base import ArgumentError
-from rarefy.gluon.contrib.models import DeepFM, MatrixFactorization, WideDeep
+from rarefy.models import DeepFM, MatrixFactorization, WideDeep
 
 FIELDS = [0, 2, 1, 0, 1, 2]
 
