@@ -9,7 +9,9 @@
 VENV := .venv
 PY := $(VENV)/bin/python
 # Folders are listed too: their time changes when a file is added or removed.
-SOURCES := CMakeLists.txt $(shell find csrc -not -path 'csrc/tests*' -not -path 'csrc/fuzz*')
+# So are packages: the installation knows only those that it was made with.
+SOURCES := CMakeLists.txt $(shell find csrc -not -path 'csrc/tests*' -not -path 'csrc/fuzz*') \
+	$(shell find src/rarefy -name __init__.py)
 CPP := $(shell find csrc -name '*.h' -o -name '*.cc')
 JOBS ?= auto
 ARGS ?=

@@ -6,13 +6,15 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import jax
+
 from rarefy._config import config
 from rarefy._ops.infer import describe
 from rarefy._ops.opdef import Operator, Signature
 from rarefy._ops.storage import SPARSE, Value, nbytes_dense
 from rarefy.base import MXNetError
 
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))
+_LIBRARIES = (os.path.dirname(os.path.dirname(__file__)), os.path.dirname(jax.__file__))
 
 _warned: set[tuple[str, Signature, Any]] = set()
 
@@ -56,9 +58,9 @@ def note(op: Operator, signature: Signature, params: Any, values: list[Value]) -
 
 
 def _depth_of_caller() -> int:
-    """How many frames above the one that asks the code outside the package stands."""
+    """How many frames above the one that asks the user's code stands; JAX's is there while tracing."""
     frame, depth = inspect.currentframe(), 0
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame is not None and frame.f_code.co_filename.startswith(_LIBRARIES):
         frame, depth = frame.f_back, depth + 1
     return depth
 

@@ -10,8 +10,15 @@ from rarefy._ops.shapes import needed_arrays
 HIDDEN = ("ctx_group", "lr_mult", "wd_mult", "force_mirroring", "mirror_stage", "profiler_scope")
 """Attributes that are stored as `__name__` and may be asked for as `name`."""
 
-OUTPUT_NAMES = {"BatchNorm": ("output", "mean", "var"), "LayerNorm": ("output", "mean", "std")}
+_DEVIATION = ("output", "mean", "std")
+OUTPUT_NAMES = {"BatchNorm": ("output", "mean", "var")} | {
+    "LayerNorm": _DEVIATION,
+    "GroupNorm": _DEVIATION,
+}
 """How the results of an operator are called where it has several; else output0, output1, ..."""
+
+_NUMBERED = ("sort", "SliceChannel", "_split_v2")
+"""Operators whose result has a number also where it is the only one."""
 
 
 class Node:
@@ -66,7 +73,8 @@ class Node:
         if self.op is None:
             return [self.name]
         count = self.n_outputs
-        if count == 1:
+        numbered = self.op.name in _NUMBERED or self.params.get("ret_typ") == "value"
+        if count == 1 and not numbered:
             return [f"{self.name}_output"]
         names = OUTPUT_NAMES.get(self.op.name, [f"output{i}" for i in range(count)])
         return [f"{self.name}_{name}" for name in names[:count]]
