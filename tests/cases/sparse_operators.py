@@ -273,6 +273,30 @@ def _reductions() -> Iterator[Use]:
                             else lambda s: _is_matrix(s) and _has_cells(s)
                         ),
                     )
+    # Of each what differs: the axes of csr, of row_sparse the one that the rows are on.
+    for stype, name, fn, axis, deep in (
+        ("row_sparse", "max", np.max, 0, True),
+        ("row_sparse", "min", np.min, 1, False),
+        ("csr", "nansum", np.nansum, 1, False),
+        ("row_sparse", "nansum", np.nansum, 0, False),
+        ("csr", "prod", np.prod, 1, True),
+        ("csr", "nanprod", np.nanprod, 0, False),
+        ("csr", "argmax", np.argmax, 1, True),
+        ("csr", "argmin", np.argmin, None, False),
+        ("row_sparse", "argmax", np.argmax, None, True),
+        ("row_sparse", "argmin", np.argmin, 1, False),
+    ):
+        yield Use(
+            name,
+            (stype,),
+            (None,),
+            _at_least_1d(fn),
+            "default",
+            {"axis": axis, "keepdims": False},
+            deep=deep,
+            fits=lambda s: _is_matrix(s) and _has_cells(s),
+            slope="arg" not in name,
+        )
     for stype in SPARSE:
         for ord in (1, 2):
             yield Use("norm", (stype,), (None,), _norm, "default", {"ord": ord})

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 from cases.handles import (
     assert_close,
@@ -270,3 +271,17 @@ def test_broadcasting(name, shapes):
     result = getattr(nd, name)(nd.array(a), nd.array(b))
     assert result.dtype == np.float32
     assert_close(result.asnumpy(), BROADCAST[name](a.astype(np.float64), b))
+
+
+def test_products_of_csr_have_room_for_what_they_have_in_common(rng):
+    """More slots than are kept uncounted: first a guess, then as many as there are."""
+    a = scipy.sparse.random(80, 200, 0.4, "csr", np.float32, rng=rng)
+    b = scipy.sparse.random(80, 200, 0.4, "csr", np.float32, rng=rng)
+    x, y = (nd.sparse.csr_matrix(v) for v in (a, b))
+    for left, right, expected in ((x, x, a.multiply(a)), (x, y, a.multiply(b))):
+        found = left * right
+        np.testing.assert_allclose(found.asnumpy(), expected.toarray(), rtol=1e-6)
+        assert found.nnz == scipy.sparse.csr_matrix(expected).nnz
+    few = x * nd.sparse.zeros("csr", a.shape)
+    assert few.nnz == 0 and not few.asnumpy().any()
+    assert (x - x).nnz == 0

@@ -125,8 +125,8 @@ def result_shapes(
 
 
 _PROBES = (7919, 7927)
-_STORAGE = ("cast_storage", "_sparse_retain")
-"""Operators whose meaning is about storage: their rule says all about shapes."""
+_STORAGE = ("cast_storage", "_sparse_retain", "Custom")
+"""Operators whose meaning does not say it: their rule says all about shapes."""
 
 
 def _or(size: int, probe: int) -> int:

@@ -42,16 +42,19 @@ class Program:
             self.optimised = Symbol(optimise(symbol._entries, stored)[0])
         self.states = list(states)
         self.compiled = True
-        self._names = symbol.list_arguments()
-        self._state_names = symbol.list_auxiliary_states()
+        of_states = symbol._states()
+        variables = symbol._variables()
+        self._arguments = [n for n in variables if id(n) not in of_states]
+        self._states = [n for n in variables if id(n) in of_states]
         self.walk = Walk(self.optimised)
         self.op = CachedOp(lambda *arguments: self.walk.run(self.arrays(arguments)))
 
     def _of(self, walk: Walk, arguments: Sequence[NDArray]) -> list[NDArray]:
         """The array of each variable of a walk. A variable that nothing reads is in none."""
-        found = dict(zip(self._state_names, self.states, strict=True))
-        found.update(zip(self._names, arguments, strict=True))
-        return [found[name] for name in walk.variables]
+        # By identity: several variables may have one name.
+        found = {id(n): a for n, a in zip(self._states, self.states, strict=True)}
+        found.update((id(n), a) for n, a in zip(self._arguments, arguments, strict=True))
+        return [found[id(node)] for node in walk.variables]
 
     def arrays(self, arguments: Sequence[NDArray]) -> list[NDArray]:
         """The arrays that `walk.run` takes, from those of the arguments."""

@@ -3,6 +3,7 @@
 from collections.abc import Set
 from typing import Any
 
+from rarefy._ops.custom import CustomOperator
 from rarefy.sym import Symbol
 from rarefy.sym._node import Node
 
@@ -21,6 +22,8 @@ _LOSSES = frozenset(
 
 def is_loss(node: Node) -> bool:
     """Whether an operator needs no gradient of its result to go back from."""
+    if isinstance(node.op, CustomOperator):
+        return not node.op.prop.need_top_grad_
     return node.op is not None and node.op.name in _LOSSES
 
 

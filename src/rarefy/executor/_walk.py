@@ -3,8 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from rarefy._ops.custom import CustomOperator
 from rarefy._ops.opdef import Operator
-from rarefy.nd import NDArray
+from rarefy.nd import Custom, NDArray
 from rarefy.nd._invoke import invoke
 from rarefy.sym import Symbol
 from rarefy.sym._node import Node
@@ -20,7 +21,7 @@ class Walk:
 
     Attributes:
       symbol: the graph.
-      variables: the names of its variables, in the order that `run` takes their arrays.
+      variables: its variables, in the order that `run` takes their arrays.
     """
 
     def __init__(self, symbol: Symbol):
@@ -30,7 +31,7 @@ class Walk:
         for node in nodes:
             for i in range(node.n_outputs):
                 places[id(node), i] = len(places)
-        self.variables = [node.name for node in nodes if node.op is None]
+        self.variables = [node for node in nodes if node.op is None]
         self._inputs = [places[id(node), 0] for node in nodes if node.op is None]
         self._steps = [_Step(node, places) for node in nodes if node.op is not None]
         self._heads = [places[id(e.node), e.index] for e in symbol._entries]
@@ -54,7 +55,7 @@ class Walk:
             if seen is not None and inputs:
                 step.show_inputs(values, seen)
             given = [None if p is None else values[p] for p in step.inputs]
-            results = invoke(step.op, given, step.params)
+            results = step.run(given)
             results = results if isinstance(results, list) else [results]
             for place, result in zip(step.outputs, results, strict=True):
                 values[place] = result
@@ -83,6 +84,13 @@ class _Step:
             for e, array in zip(node.inputs, node.arrays, strict=True)
             if e is not None
         ]
+
+    def run(self, arrays: Sequence[Any]) -> Any:
+        """The results of the operator on arrays."""
+        op = self.op
+        if isinstance(op, CustomOperator):
+            return Custom(*arrays, op_type=op.op_type, **op.options)
+        return invoke(op, arrays, self.params)
 
     def show_inputs(self, values: Sequence[Any], seen: Seen) -> None:
         for variable, name, place in self._reads:

@@ -1,7 +1,7 @@
 """Models out of layers, in MXNet's style."""
 
 from rarefy.gluon import block, contrib, data, loss, nn, parameter, trainer, utils
-from rarefy.gluon.block import Block, HybridBlock
+from rarefy.gluon.block import Block, HybridBlock, SymbolBlock
 from rarefy.gluon.parameter import (
     Constant,
     DeferredInitializationError,

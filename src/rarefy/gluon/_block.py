@@ -305,6 +305,19 @@ class Block:
         handle.attach(self._forward_hooks, hook)
         return handle
 
+    def register_op_hook(
+        self, callback: Callable[[str, Any], Any] | None, monitor_all: bool = False
+    ) -> None:
+        """Has a function called with the name and the array of every operator's results, in all
+        HybridBlocks below that are hybridized.
+
+        Args:
+          callback: the function; None for none.
+          monitor_all: whether it is called with what operators read as well.
+        """
+        for child in self._children.values():
+            child.register_op_hook(callback, monitor_all)
+
     def summary(self, *inputs: Any) -> None:
         """Prints the layers with the shapes of their results and numbers of parameters.
 

@@ -1,29 +1,32 @@
 """Blocks that can be compiled as a whole."""
 
+import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
 import jax
 
-from rarefy import nd
+from rarefy import nd, sym
 from rarefy._ops.storage import is_traced
 from rarefy.context import Context
+from rarefy.executor._walk import Walk
 from rarefy.gluon._block import Block
 from rarefy.gluon._infer_shape import infer_shapes
 from rarefy.gluon._parameter import DeferredInitializationError, Parameter, shape_is_known
 from rarefy.gluon._parameter_dict import ParameterDict
 from rarefy.nd import NDArray
 from rarefy.nd._cached_op import CachedOp
+from rarefy.sym import Symbol
 
 
 class HybridBlock(Block):
     """A block that `hybridize` lets compile.
 
-    A subclass overrides `hybrid_forward(F, x, ..., **params)`, which gets the operators (`F`, here
-    `rarefy.nd`), its inputs and its parameters by the names of their attributes; or `forward(x, ...)`,
-    as in a `Block`. Until `hybridize` is called it runs operator by operator. After that, what it does
+    A subclass overrides `hybrid_forward(F, x, ..., **params)`, which gets the operators (`F`:
+    `rarefy.nd`, or `rarefy.sym` when the block is called with symbols), its inputs and its parameters
+    by the names of their attributes; or `forward(x, ...)`, as in a `Block`. Until `hybridize` is called it runs operator by operator. After that, what it does
     is traced once for each combination of shapes and storage types and runs as one program, which is
     one node of the record; blocks inside it are part of that program.
 
@@ -35,6 +38,8 @@ class HybridBlock(Block):
         self._active = False
         self._waits = True  # whether parameters may be there whose shapes are not known
         self._compiled: dict[Any, _Compiled] = {}
+        self._form: Any = None  # how inputs nest, from the first compiled run on
+        self._op_hook: tuple[Callable[..., Any], bool] | None = None
         super().__init__(prefix, params)
 
     def register_child(self, block: Block, name: str | None = None) -> None:
@@ -98,7 +103,9 @@ class HybridBlock(Block):
     def _run(self, *args: Any) -> Any:
         if not (self._active or self._waits):
             return self.forward(*args)
-        flat, form = _flatten(args)
+        flat, form = flatten(args)
+        if self._active and self._form is None:
+            self._form = form
         arrays = [a for a in flat if isinstance(a, NDArray)]
         if not arrays or any(is_traced(a._cell.value) for a in arrays):
             return self.forward(*args)
@@ -109,6 +116,8 @@ class HybridBlock(Block):
             return self.forward(*args)
         if self._waits:
             self._finish_deferred_init(args)
+        if any(isinstance(each, Symbol) for each in flat):
+            raise _mixed()
         for each in flat:
             if each is not None and not isinstance(each, NDArray):
                 raise ValueError(
@@ -119,6 +128,8 @@ class HybridBlock(Block):
 
     def _run_compiled(self, flat: Any, form: Any, arrays: Sequence[NDArray]) -> Any:
         ctx = _only_context(arrays)
+        if self._op_hook is not None:
+            return self._run_watched(flat, form, ctx, *self._op_hook)
         compiled = self._compiled.get((form, ctx))
         if compiled is None:
             compiled = self._compiled[form, ctx] = _Compiled(self, form)
@@ -128,18 +139,42 @@ class HybridBlock(Block):
         with ctx:
             return compiled.op(flat, held)
 
+    def _run_watched(
+        self, flat: Any, form: Any, ctx: Context | None, callback: Callable[..., Any], inputs: bool
+    ) -> Any:
+        """Runs the block's graph operator by operator, and tells of each."""
+        variables, out, nested = self._graph(form)
+        arrays: dict[str, NDArray] = {n: p._of(ctx) for n, p in self.collect_params().items()}
+        taken = iter(variables)
+        arrays.update({next(taken).name: a for a in flat if a is not None})  # type: ignore[misc]
+        walk = Walk(out)
+        return jax.tree.unflatten(
+            nested, walk.run([arrays[n] for n in walk.variables], callback, inputs)
+        )
+
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Calls `hybrid_forward` with the operators and the parameters.
 
         Raises:
-          ValueError: no argument is an array, or the shape of a parameter cannot be inferred.
+          ValueError: no argument is an array or a symbol, or there are both; or the shape of a
+            parameter cannot be inferred.
         """
-        first = next((a for a in _leaves(args) if isinstance(a, NDArray)), None)
+        first = None
+        for leaf in _leaves(args):
+            if isinstance(leaf, NDArray | Symbol):
+                if first is None:
+                    first = leaf
+                elif isinstance(first, Symbol) != isinstance(leaf, Symbol):
+                    raise _mixed()
         if first is None:
             raise ValueError(
                 "In HybridBlock, there must be one NDArray or one Symbol in the input. Please check "
                 "the type of the args."
             )
+        if isinstance(first, Symbol):
+            variables = {name: p.var() for name, p in self._reg_params.items()}
+            with self.name_scope():
+                return self.hybrid_forward(sym, *args, **kwargs, **variables)
         ctx = first._ctx
         try:
             params = {name: p._of(ctx) for name, p in self._reg_params.items()}
@@ -171,6 +206,26 @@ class HybridBlock(Block):
         """
         infer_shapes(self.forward, self.collect_params().values(), args)
 
+    def infer_type(self, *args: Any) -> None:
+        """Gives parameters the dtypes that follow from those of inputs, by the block's graph.
+
+        Raises:
+          ValueError: they do not follow from the inputs.
+        """
+        flat, form = flatten(args)
+        inputs, out, _ = self._graph(form)
+        arrays = [a for a in flat if a is not None]
+        given = {v.name: a.dtype for v, a in zip(inputs, arrays, strict=True)}
+        arguments, _, states = out.infer_type_partial(**given)
+        names = [*out.list_arguments(), *out.list_auxiliary_states()]
+        found = dict(zip(names, [*arguments, *states], strict=True))
+        params = self.collect_params()
+        missing = [name for name in params if found.get(name) is None]
+        if missing:
+            raise ValueError(f"the dtypes of {', '.join(missing)} do not follow from {given}")
+        for name, param in params.items():
+            param.dtype = found[name]
+
     def _finish_deferred_init(self, args: Sequence[Any]) -> None:
         params = self.collect_params().values()
         if any(p._deferred_init is not None for p in params):
@@ -179,6 +234,89 @@ class HybridBlock(Block):
                 if shape_is_known(param._shape):
                     param._finish_deferred_init()
         self._waits = any(p._data is None for p in params)
+
+
+    # As a graph
+
+    def _graph(self, form: Any) -> tuple[list[Symbol], Symbol, Any]:
+        """The block as a graph.
+
+        Args:
+          form: how its inputs nest.
+
+        Returns:
+          The variables that stand for its inputs, the results, and how these nest.
+        """
+        absent = (False,) * form if isinstance(form, int) else form[1]
+        count = absent.count(False)
+        names = iter(["data"] if count == 1 else [f"data{i}" for i in range(count)])
+        inputs = [None if is_absent else sym.var(next(names)) for is_absent in absent]
+        out = self.forward(*unflatten(form, inputs))
+        return [v for v in inputs if v is not None], *as_graph(out)
+
+    def _exported(self) -> Symbol:
+        """The graph that `export` writes.
+
+        Raises:
+          RuntimeError: the block was not run since `hybridize`.
+        """
+        if self._form is None:
+            raise RuntimeError(
+                "Please first call block.hybridize() and then run forward with this block at least "
+                "once before calling export."
+            )
+        return self._graph(self._form)[1]
+
+    def export(
+        self, path: str | os.PathLike[str], epoch: int = 0, remove_amp_cast: bool = True
+    ) -> None:
+        """Writes the block's graph and parameters: `PATH-symbol.json` and `PATH-EPOCH.params`.
+
+        MXNet reads both, and so do `SymbolBlock.imports`, `Module.load` and `sym.load`. An input is
+        called `data`; several are `data0`, `data1`, ...
+
+        Args:
+          path: what the names of the files begin with.
+          epoch: a number for the name, written with four digits.
+          remove_amp_cast: accepted for MXNet's sake.
+
+        Raises:
+          RuntimeError: the block was not hybridized and run before.
+          AttributeError, ValueError: it does something that only arrays can, such as to look at
+            shapes.
+        """
+        symbol = self._exported()
+        symbol.save(f"{path}-symbol.json", remove_amp_cast)
+        params = self.collect_params()
+        kinds = dict.fromkeys(symbol.list_arguments(), "arg")
+        kinds.update(dict.fromkeys(symbol.list_auxiliary_states(), "aux"))
+        for name in params:
+            if name not in kinds:
+                warnings.warn(f'Parameter "{name}" is not found in the graph. ', stacklevel=2)
+        arrays = {f"{kinds[n]}:{n}": p._reduce() for n, p in params.items() if n in kinds}
+        nd.save(f"{path}-{epoch:04d}.params", arrays)
+
+    def register_op_hook(
+        self, callback: Callable[[str, NDArray], Any] | None, monitor_all: bool = False
+    ) -> None:
+        """Has a function called with the name and the array of every operator's results.
+
+        It takes effect where the block is hybridized. While there is such a function, the block's
+        graph runs operator by operator and not as a compiled program.
+
+        Args:
+          callback: the function; None for none.
+          monitor_all: whether it is called with what operators read as well.
+        """
+        self._op_hook = None if callback is None else (callback, monitor_all)
+        super().register_op_hook(callback, monitor_all)
+
+
+def _mixed() -> ValueError:
+    return ValueError(
+        "In HybridBlock, we do not support mixed NDArrays and Symbols types for the input. Please "
+        "check the type of the args."
+    )
 
 
 class _Compiled:
@@ -190,7 +328,7 @@ class _Compiled:
     """
 
     def __init__(self, block: HybridBlock, form: Any):
-        self.op = CachedOp(lambda *flat: block.forward(*_unflatten(form, flat)))
+        self.op = CachedOp(lambda *flat: block.forward(*unflatten(form, flat)))
         self._params: list[Parameter] = list(block.collect_params().values())
         self._held: list[NDArray] = []
 
@@ -204,15 +342,22 @@ class _Compiled:
         return self._held
 
 
-def _flatten(args: tuple[Any, ...]) -> tuple[list[Any], Any]:
+def as_graph(outputs: Any) -> tuple[Symbol, Any]:
+    """Symbols in nested lists as one, and how they nest."""
+    spread = jax.tree.map(lambda s: list(s) if len(s) > 1 else s, outputs)
+    leaves, form = jax.tree.flatten(spread)
+    return (leaves[0] if len(leaves) == 1 else sym.Group(leaves)), form
+
+
+def flatten(args: tuple[Any, ...]) -> tuple[list[Any], Any]:
     """What nested lists hold, and how they nest."""
-    if all(isinstance(a, NDArray) for a in args):
+    if all(isinstance(a, NDArray | Symbol) for a in args):
         return list(args), len(args)
     flat, form = jax.tree.flatten(args, is_leaf=lambda x: x is None)
     return flat, (form, tuple(leaf is None for leaf in flat))
 
 
-def _unflatten(form: Any, flat: Sequence[Any]) -> Sequence[Any]:
+def unflatten(form: Any, flat: Sequence[Any]) -> Sequence[Any]:
     return flat if isinstance(form, int) else jax.tree.unflatten(form[0], flat)
 
 

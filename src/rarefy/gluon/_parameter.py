@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rarefy import autograd
+from rarefy import autograd, sym
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import SType, is_traced, zeros_of
 from rarefy.base import ArgumentError, MXNetError, mx_real_t
@@ -97,6 +97,7 @@ class Parameter:
         self._ctx_list: list[Context] = []
         self._deferred_init: _Deferred | None = None
         self._trainer: Any = None
+        self._var: tuple[Any, sym.Symbol] | None = None
         self._grad_req = ""
         self.grad_req = grad_req
 
@@ -166,6 +167,26 @@ class Parameter:
                 f"parameter '{self.name}' has shape {old}, which cannot become {new}"
             )
         self._shape = new
+
+    def var(self) -> sym.Symbol:
+        """The variable that stands for the parameter in graphs; the same one as long as what it says
+        of shape, dtype and factors holds."""
+        says = (self.shape, self.dtype, self.lr_mult, self.wd_mult, self.init)
+        if self._var is None or self._var[0] != says:
+            shape, dtype, lr_mult, wd_mult, init = says
+            self._var = (
+                says,
+                sym.var(
+                    self.name,
+                    shape=shape,
+                    dtype=dtype,
+                    lr_mult=lr_mult,
+                    wd_mult=wd_mult,
+                    init=init,
+                    stype=self._stype,
+                ),
+            )
+        return self._var[1]
 
     # First values
 

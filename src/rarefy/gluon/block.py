@@ -2,5 +2,6 @@
 
 from rarefy.gluon._block import Block
 from rarefy.gluon._hybrid_block import HybridBlock
+from rarefy.gluon._symbol_block import SymbolBlock
 
-__all__ = ["Block", "HybridBlock"]
+__all__ = ["Block", "HybridBlock", "SymbolBlock"]

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from rarefy._ops.custom import PROPS, prop_of
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import Value, zeros_of
 from rarefy.autograd import GradientError, is_recording, is_training
@@ -118,16 +119,13 @@ def _require_default(method: str, **stypes: Sequence[str]) -> None:
                 )
 
 
-_REGISTERED: dict[str, type[CustomOpProp]] = {}
-
-
 def register(reg_name: str) -> Callable[[type[CustomOpProp]], type[CustomOpProp]]:
     """A decorator that registers a `CustomOpProp` as the `op_type` of `nd.Custom`."""
 
     def enter(prop_class: type[CustomOpProp]) -> type[CustomOpProp]:
         if not (isinstance(prop_class, type) and issubclass(prop_class, CustomOpProp)):
             raise TypeError(f"register: {prop_class!r} must be a subclass of CustomOpProp")
-        _REGISTERED[reg_name] = prop_class
+        PROPS[reg_name] = prop_class
         return prop_class
 
     return enter
@@ -135,7 +133,7 @@ def register(reg_name: str) -> Callable[[type[CustomOpProp]], type[CustomOpProp]
 
 def get_all_registered_operators() -> list[str]:
     """The names of all custom operators."""
-    return sorted(_REGISTERED)
+    return sorted(PROPS)
 
 
 def Custom(*data, op_type: str, name: str | None = None, **kwargs) -> Any:
@@ -157,12 +155,9 @@ def Custom(*data, op_type: str, name: str | None = None, **kwargs) -> Any:
       MXNetError: no such operator is registered, or arrays are not as many, of the shapes or of the
         storage types that it says, or in a compiled step it asks for numbers.
     """
-    if op_type not in _REGISTERED:
-        known = ", ".join(_REGISTERED) or "none"
-        raise MXNetError(f"Custom: op_type {op_type!r} is not registered; there is {known}")
     named = {k: v for k, v in kwargs.items() if isinstance(v, Handle)}
     options: dict[str, Any] = {k: str(v) for k, v in kwargs.items() if k not in named}
-    prop = _REGISTERED[op_type](**options)
+    prop = prop_of(op_type, options)
     wanted = [*prop.list_arguments(), *prop.list_auxiliary_states()]
     arrays = [*data, *(named[n] for n in wanted[len(data) :] if n in named)]
     if len(arrays) != len(wanted) or not all(isinstance(a, Handle) for a in arrays):

@@ -8,7 +8,6 @@ import numpy as np
 from rarefy.sparse._bcoo import BCOO
 from rarefy.sparse._bcsr import BCSR
 from rarefy.sparse._index import index_dtype_for, pad_leading, trim_leading
-from rarefy.sparse._ladder import FEW_SLOTS as FEW_SLOTS
 from rarefy.sparse._ladder import capacity as capacity
 
 

@@ -19,9 +19,10 @@ from rarefy._primitives.csr_sum_rows import csr_sum_rows
 from rarefy.sparse import _dot, _entries, _layout, _rows, _spdot
 from rarefy.sparse._bcoo import BCOO
 from rarefy.sparse._bcsr import BCSR
-from rarefy.sparse._capacity import FEW_SLOTS, capacity, trim_csr
+from rarefy.sparse._capacity import capacity, trim_csr
 from rarefy.sparse._check import check_bcsr, is_concrete
 from rarefy.sparse._index import as_kernel_index, index_dtype_for, row_of_entry
+from rarefy.sparse._ladder import FEW_SLOTS
 
 
 def is_csr(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from rarefy._ops import defs as _defs
 from rarefy.sym import _internal, contrib, linalg, op, random, sparse
 from rarefy.sym._create import (
+    Custom,
     Group,
     Variable,
     arange,

@@ -8,6 +8,7 @@ from rarefy.sym import linalg as linalg
 from rarefy.sym import op as op
 from rarefy.sym import random as random
 from rarefy.sym import sparse as sparse
+from rarefy.sym._create import Custom as Custom
 from rarefy.sym._create import Group as Group
 from rarefy.sym._create import Variable as Variable
 from rarefy.sym._create import arange as arange

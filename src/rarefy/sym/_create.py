@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from rarefy import attribute
+from rarefy._ops.custom import custom_operator
 from rarefy._ops.defs import OPERATORS
 from rarefy.sym import _infer_storage, _infer_type, _json
 from rarefy.sym._apply import called
 from rarefy.sym._graph import stored_attributes
 from rarefy.sym._node import Entry, Node
-from rarefy.sym._params import is_attribute
+from rarefy.sym._params import as_text, is_attribute
 from rarefy.sym._symbol import HYPOT, MAXIMUM, MINIMUM, POW, Symbol
 
 
@@ -187,6 +188,23 @@ def histogram(a: Symbol, bins: Any = 10, range: Any = None, **kwargs: Any) -> Sy
     return Symbol(
         called(op, "_histogram", (), {"data": a, "bin_cnt": bins, "range": range, **kwargs})
     )
+
+
+def Custom(*data: Symbol, op_type: str, **kwargs: Any) -> Symbol:
+    """A custom operator, one that is written in Python (`rarefy.operator`).
+
+    Args:
+      data: its arrays, then its auxiliary states; those that are missing become variables.
+      op_type: the name it was registered with.
+      **kwargs: given to its `CustomOpProp` as strings; symbols by the names of its arrays; `name`.
+
+    Raises:
+      MXNetError: no such operator is registered.
+    """
+    given = {k: v for k, v in kwargs.items() if k not in ("name", "attr")}
+    options = {k: as_text(k, v) for k, v in given.items() if not isinstance(v, Symbol)}
+    op = custom_operator({**options, "op_type": op_type})
+    return Symbol(called(op, "custom", data, {**kwargs, "op_type": op_type}))
 
 
 def pow(base: Any, exp: Any) -> Any:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from rarefy._ops.opdef import Operator
 from rarefy.base import MXNetError
 from rarefy.sym import _json
 from rarefy.sym._node import HIDDEN, Entry, Node, in_order, replaced
@@ -282,8 +281,3 @@ def _shown(attrs: dict[str, str]) -> dict[str, str]:
 def stored_attributes(attrs: dict[str, str]) -> dict[str, str]:
     """Attributes under the names that they are stored by."""
     return {_stored(k): v for k, v in attrs.items()}
-
-
-def operator_of(graph: Graph) -> Operator | None:
-    """The operator of a graph's only node."""
-    return None if graph._node is None else graph._node.op

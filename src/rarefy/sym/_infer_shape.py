@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Mapping, Sequence
 
+from rarefy._ops.custom import CustomOperator
 from rarefy._ops.shapes import Shape, infer_shapes, is_known, merged, result_shapes
 from rarefy.base import MXNetError
 from rarefy.sym._node import Entry, Node, in_order
@@ -74,17 +75,30 @@ def for_user(shape: Shape) -> tuple[int, ...]:
     return () if shape is None else tuple(max(n, 0) for n in shape)
 
 
+def custom_shapes(op: CustomOperator, arrays: list[Shape], results: list[Shape]):
+    """What a custom operator says of its shapes, once that of its first array is known."""
+    count = len(op.prop.list_arguments())
+    if not arrays or not is_known(arrays[0]):
+        return arrays, results
+    told = op.prop.infer_shape([list(a) if a else [] for a in arrays[:count]])
+    said = [*told[0], *(told[2] if len(told) > 2 else ())]
+    arrays = [merged(a, from_user(s)) for a, s in zip(arrays, said, strict=True)]
+    return arrays, [merged(r, tuple(s)) for r, s in zip(results, told[1], strict=True)]
+
+
 def _settle(node: Node, found: Found) -> bool:
     """Fills in what follows about a node's arrays and results; whether all is known and checked."""
     op = node.op
     assert op is not None
     keys = [e and (id(e.node), e.index) for e in node.inputs]
     outs = [(id(node), i) for i in range(node.n_outputs)]
+    arrays, results = [k and found[k] for k in keys], [found[k] for k in outs]
+    given = [k is not None for k in keys]
     try:
-        arrays, results = infer_shapes(
-            op, node.params, [k and found[k] for k in keys], [found[k] for k in outs]
-        )
-        given = [k is not None for k in keys]
+        if isinstance(op, CustomOperator):
+            arrays, results = custom_shapes(op, arrays, results)
+        else:
+            arrays, results = infer_shapes(op, node.params, arrays, results)
         certain = all(is_known(a) for a, g in zip(arrays, given, strict=True) if g)
         traced = result_shapes(op, node.params, arrays, given)
         if traced is not None:
@@ -92,6 +106,6 @@ def _settle(node: Node, found: Found) -> bool:
         for key, shape in (*zip(keys, arrays, strict=True), *zip(outs, results, strict=False)):
             if key is not None:
                 found[key] = merged(found[key], shape)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, AssertionError, IndexError) as error:
         raise MXNetError(f"Error in operator {node.name}: {op.name}: {error}") from None
     return certain

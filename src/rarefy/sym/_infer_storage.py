@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from rarefy._ops.custom import CustomOperator
 from rarefy._ops.infer import Plan, infer
 from rarefy._ops.opdef import Operator, Signature
 from rarefy._ops.storage import STYPES, SType
@@ -60,6 +61,11 @@ def infer_graph_storage(
             continue
         signature: Signature = tuple(e and found[id(e.node)].outputs[e.index] for e in node.inputs)
         one_shape = shapes is None or _one_shape(node, shapes)
+        if isinstance(node.op, CustomOperator):
+            count = len(node.op.prop.list_arguments())
+            told = node.op.prop.infer_storage_type(list(signature[:count]))
+            found[id(node)] = Stored(node, signature, tuple(told[1]))
+            continue
         plan, outputs = _planned(node.op, signature, node.params, one_shape)
         note = "fallback" if plan.fallback else "dense" if plan.spreads else ""
         found[id(node)] = Stored(node, signature, outputs[: node.n_outputs], note)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from rarefy._ops.custom import CustomOperator
 from rarefy._ops.dtypes import Dtype, infer_dtypes
 from rarefy.base import MXNetError
 from rarefy.sym._node import Entry, in_order
@@ -64,13 +65,25 @@ def infer_graph_types(
         found[id(unknown[0]), 0] = blank
 
 
+def custom_types(op: CustomOperator, arrays: list[Dtype], results: list[Dtype]):
+    """What a custom operator says of its dtypes, once that of its first array is known."""
+    count = len(op.prop.list_arguments())
+    if not arrays or arrays[0] is None:
+        return arrays, results
+    told = op.prop.infer_type([np.dtype(a or arrays[0]).type for a in arrays[:count]])
+    said = [*told[0], *(told[2] if len(told) > 2 else ())]
+    return [np.dtype(s).name for s in said], [np.dtype(s).name for s in told[1]]
+
+
 def _visit(node, found: Found) -> None:
     keys = [e and (id(e.node), e.index) for e in node.inputs]
     outs = [(id(node), i) for i in range(node.n_outputs)]
+    arrays, results = [k and found[k] for k in keys], [found[k] for k in outs]
     try:
-        arrays, results = infer_dtypes(
-            node.op, node.params, [k and found[k] for k in keys], [found[k] for k in outs]
-        )
+        if isinstance(node.op, CustomOperator):
+            arrays, results = custom_types(node.op, arrays, results)
+        else:
+            arrays, results = infer_dtypes(node.op, node.params, arrays, results)
     except ValueError as error:
         raise MXNetError(f"Error in operator {node.name}: {node.op.name}: {error}") from None
     for key, dtype in (*zip(keys, arrays, strict=True), *zip(outs, results, strict=True)):

@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from rarefy._ops.custom import custom_operator
 from rarefy._ops.defs import OPERATORS
 from rarefy._ops.shapes import needed_arrays
 from rarefy.base import MXNetError
@@ -114,7 +115,7 @@ def _node(record: Any, nodes: list[Node], i: int) -> Node:
         if inputs:
             raise MXNetError(f"{where}: a variable reads nothing, but it has {len(inputs)} inputs")
         return Node(None, name, attrs)
-    op = OPERATORS.get(kind)
+    op = custom_operator(attrs) if kind == "Custom" else OPERATORS.get(kind)
     if op is None:
         raise MXNetError(f"{where}: there is no operator {kind!r}")
     params = parameters_of(op, attrs, name)

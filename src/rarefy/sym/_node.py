@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rarefy._ops.custom import CustomOperator
 from rarefy._ops.opdef import Operator
 from rarefy._ops.shapes import needed_arrays
 
@@ -72,6 +73,8 @@ class Node:
         """The name of each result."""
         if self.op is None:
             return [self.name]
+        if isinstance(self.op, CustomOperator):
+            return [f"{self.name}_{name}" for name in self.op.prop.list_outputs()]
         count = self.n_outputs
         numbered = self.op.name in _NUMBERED or self.params.get("ret_typ") == "value"
         if count == 1 and not numbered:

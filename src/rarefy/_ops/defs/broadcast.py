@@ -19,7 +19,7 @@ from rarefy._ops.defs._sparse import negated, toward, unbroadcast
 from rarefy._ops.opdef import Operator, operator
 from rarefy._ops.places import add_to, sample, with_data, with_stored
 from rarefy._ops.storage import SPARSE, fit, is_traced, to_dense
-from rarefy.sparse._capacity import FEW_SLOTS, capacity
+from rarefy.sparse._capacity import capacity
 from rarefy.sparse._csr import csr_add, csr_combine, csr_multiply, csr_multiply_known
 from rarefy.sparse._row_sparse import (
     add_row_sparse,
@@ -215,8 +215,7 @@ def _sums(op: Operator, *, minus: bool) -> None:
         if is_traced(lhs) or is_traced(rhs):
             return csr_add(lhs, rhs, minus=minus, drop_zeros=True)
         nse = capacity(lhs.nse + rhs.nse)
-        out = csr_add(lhs, rhs, minus=minus, drop_zeros=True, nse=nse)
-        return out if nse <= FEW_SLOTS else fit(out)
+        return fit(csr_add(lhs, rhs, minus=minus, drop_zeros=True, nse=nse))
 
     @op.rule("row_sparse", "row_sparse", out="row_sparse", eager=True, one_shape=broadcast)
     def _(lhs, rhs):
