@@ -13,7 +13,7 @@ LAYERS = (
     {"_primitives"},
     {"sparse"},
     {"_ops"},
-    {"_cell", "_key"},
+    {"_cell", "_key", "_later"},
     {"autograd", "_key", "context", "engine", "util"},
     {"nd", "sym"},
     {"optimizer", "optim", "gluon", "io", "kvstore", "module", "models"}

@@ -157,9 +157,10 @@ def current_context() -> Context:
 
 
 def context_of(value: Any) -> Context:
-    """The context of a concrete array; the current one for a traced array."""
+    """The context of a concrete array; the current one for a traced array and one that is still on
+    the host."""
     leaf = getattr(value, "data", value)
-    if isinstance(leaf, Tracer):
+    if not isinstance(leaf, jax.Array) or isinstance(leaf, Tracer):
         return current_context()
     return Context(*_kind_and_number(next(iter(leaf.devices()))))
 

@@ -16,6 +16,7 @@ from rarefy._key import next_key
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import stype_of
 from rarefy._primitives import random_normal, random_uniform
+from rarefy.base import ArgumentError
 from rarefy.nd._file import load
 from rarefy.nd._handle import Handle
 from rarefy.nd._ndarray import NDArray
@@ -463,7 +464,7 @@ class Load:
         known = self.param.get(name)
         if known is not None:
             if known.shape != arr.shape:
-                raise ValueError(f"{name} has shape {arr.shape}, the loaded one {known.shape}")
+                raise ArgumentError(f"{name} has shape {arr.shape}, the loaded one {known.shape}")
             fill(arr, known.asnumpy())
         elif self.default_init is not None:
             self.default_init(name, arr)

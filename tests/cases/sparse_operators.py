@@ -370,9 +370,10 @@ def _dots() -> Iterator[Use]:
 
 
 def _layers() -> Iterator[Use]:
-    yield Use(
-        "factorization_machine", ("csr", "default"), (None, lambda s: (s[1], 3)), _fm, "default"
-    )
+    for table in ("default", "row_sparse"):
+        yield Use(
+            "factorization_machine", ("csr", table), (None, lambda s: (s[1], 3)), _fm, "default"
+        )
     yield Use(
         "field_aware_factorization_machine",
         ("csr", "default", "default"),

@@ -77,6 +77,14 @@ CALLS = [
     (["train", "clicks.svm", "--lr", "fast"], "'fast' is not a valid float"),
     (["train", "clicks.svm", "--l1", "0.1"], "ftrl"),
     (["train", "clicks.svm", "--factors", "4"], "factors must be positive for a factorization"),
+    (["train", "clicks.svm", "--hidden", "4"], "hidden and dropout are of models with a network"),
+    (["train", "clicks.svm", "--model", "widedeep", "--hidden", "4,x"], "hidden must be sizes of"),
+    (["train", "clicks.svm", "--model", "deepfm", "--dropout", "1"], "dropout must be less than 1"),
+    (["train", "mixed.svm", "--model", "mf", "--normalize", "l2"], "nothing to normalize"),
+    (["train", "clicks.svm", "--model", "mf"], "clicks.svm: row 1 has"),
+    (["train", "mixed.svm", "--model", "mf"], "column 2 is the first of a row and column 2 the second"),
+    (["train", "clicks.svm", "--model", "deepfm", "--optimizer", "ftrl"], "a DeepFM is trained by"),
+    (["train", "three.svm", "--model", "widedeep", "--loss", "softmax"], "a wide & deep model has one"),
     (["train", "clicks.svm", "--epochs", "0"], "--epochs"),
     (["train", "clicks.svm", "--loss", "hinge"], "hinge"),
     (["train", "clicks.svm", "--features", "7"], "clicks.svm:1:"),
@@ -114,6 +122,7 @@ def test_wrong_calls_are_explained(rarefy, clicks, tmp_path, arguments, message)
     (tmp_path / "junk.svm").write_text("1 1:1\n0 a:1\n")
     (tmp_path / "empty.svm").write_text("# nothing\n")
     (tmp_path / "same.svm").write_text("1 1:1\n1 2:1\n")
+    (tmp_path / "mixed.svm").write_text("1 1:1 2:1\n0 2:1 3:1\n")
     (tmp_path / "three.svm").write_text("1 1:1\n3 2:1\n")
     os.mkfifo(tmp_path / "pipe")  # nobody writes to it: opening it would wait for ever
     before = sorted(tmp_path.iterdir())

@@ -82,8 +82,6 @@ SETTINGS = {
     "normalized": {"normalize": "l2"},
     "constant rate": {"schedule": "constant"},
     "patience": {"patience": 1, "lr": 3.0},
-    "widedeep": {"model": "widedeep", "hidden": "6,4", "dropout": 0.3, "l2": 0.01},
-    "deepfm with adam": {"model": "deepfm", "hidden": "4", "optimizer": "adam"},
 }
 
 
@@ -92,6 +90,15 @@ def test_stopped_training_goes_on_exactly(clicks, more_clicks, tmp_path, setting
     settings = {"epochs": 3, "batch_size": 32, "valid": more_clicks, **settings}
     trained(clicks, tmp_path / "whole", **settings)
     trained(clicks, tmp_path / "pieces", stops=(1, 30, 1, 40), **settings)  # 32 steps an epoch
+    assert_same_runs(tmp_path / "whole", tmp_path / "pieces")
+
+
+def test_stopped_training_of_a_network_goes_on_exactly(clicks, more_clicks, tmp_path):
+    """What dropout drops goes on too."""
+    settings = {"model": "deepfm", "hidden": "6", "dropout": 0.3, "l2": 0.01, "seed": 3}
+    settings |= {"epochs": 3, "batch_size": 32, "valid": more_clicks}
+    trained(clicks, tmp_path / "whole", **settings)
+    trained(clicks, tmp_path / "pieces", stops=(40,), **settings)  # 32 steps an epoch
     assert_same_runs(tmp_path / "whole", tmp_path / "pieces")
 
 

@@ -172,6 +172,25 @@ def test_factorization_machine_learns_pairs_that_a_linear_model_cannot(rarefy, o
     assert fm > 0.97
 
 
+def test_networks_and_matrix_factorization_learn_pairs_too(rarefy, tmp_path):
+    for name, rows, seed in (("train.svm", 3000, 1), ("test.svm", 1000, 2)):
+        save_libsvm(name, *interactions(rows, seed), index_base=1)
+    for model, *options in (
+        ("widedeep", "--hidden", "16", "--epochs", 60, "--factor-lr", 1),
+        ("mf", "--valid", "test.svm", "--early-stop", 2),
+    ):
+        out = train(rarefy, "train.svm", "--model", model, *options, "--out", model)
+        assert ("hidden 16," in out) == (model == "widedeep")
+        assert metric(rarefy, model, "test.svm", "auc") > 0.97
+        header = json.loads((tmp_path / model / "model.json").read_text())
+        assert (header["kind"], header.get("users")) == (model, 12 if model == "mf" else None)
+    (tmp_path / "bad.svm").write_text("1 1:1 13:1\n1 1:1 2:1\n")
+    for command in ("eval", "predict"):
+        status, _, err = rarefy(command, "mf", "bad.svm")
+        assert status == 2
+        assert "bad.svm: row 2 has the columns 1 and 2" in err and err.count("\n") == 1
+
+
 def logistic_optimum(x, y, l2, steps=100):
     """The minimum of mean log loss plus l2/2 |w|^2 by Newton's method; the bias is free."""
     design = np.c_[x, np.ones(len(x))]

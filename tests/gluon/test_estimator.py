@@ -194,7 +194,9 @@ def test_checkpoints_are_kept_resumed_and_the_best_one_saved(tmp_path):
     ]
     whole = estimator()
     whole.fit(loader(), epochs=6)
+    assert any("symbol file) is not saved" in line for line in made.lines)  # it is not hybridized
     resumed = estimator(rate=0.001)
+    resumed.net.hybridize()
     resumed.fit(loader(), epochs=6, event_handlers=[handler(resume_from_checkpoint=True)])
     assert any(
         "resumed from epoch 4 batch 16, continue to train for 2 epochs" in line
@@ -202,6 +204,8 @@ def test_checkpoints_are_kept_resumed_and_the_best_one_saved(tmp_path):
     )
     for a, b in zip(weights(whole), weights(resumed), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+    graph = mx.sym.load(f"{folder}/m-symbol.json")
+    assert graph.list_arguments() == ["data", *resumed.net.collect_params()]
     names = {p.name for p in (tmp_path / "run").iterdir()}
     assert "m-epoch5batch24.params" in names and "m-epoch3batch15.params" not in names
     again = estimator()

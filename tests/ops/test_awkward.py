@@ -201,7 +201,8 @@ def types_of(case) -> tuple[str, str]:
 
 def whole(use: Use, array) -> bool:
     """Whether a gradient has rows that its array lacks: that of a table has all that were used."""
-    return use.op in ("dot", "Embedding", "_sparse_retain", "take") and array.stype == "row_sparse"
+    tables = ("dot", "Embedding", "_sparse_retain", "take", "factorization_machine")
+    return use.op in tables and array.stype == "row_sparse"
 
 
 STEP = 1e-6

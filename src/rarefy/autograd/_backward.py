@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from rarefy._cell import Cell
+from rarefy._later import now
 from rarefy._ops.gradient import as_stype
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import Value, stype_of, zeros_of
@@ -25,6 +26,9 @@ class Array(Protocol):
 
     @property
     def _value(self) -> Value: ...
+
+    @property
+    def _like(self) -> Any: ...
 
     @staticmethod
     def _wrap(value: Value) -> Any: ...
@@ -120,7 +124,7 @@ def grad(heads, variables, head_grads=None, retain_graph=None, create_graph=Fals
             recorded = propagate_recorded(slots, taped)
         else:
             plain = propagate(slots, cotangents, retain_graph=bool(retain_graph))
-            recorded = {slot: c if c is None else Taped(c, None) for slot, c in plain.items()}
+            recorded = {s: c if c is None else Taped(now(c), None) for s, c in plain.items()}
     result = []
     with wide():
         for i, variable in enumerate(variables):
@@ -149,9 +153,9 @@ def _seeds(heads: Sequence[Array], head_grads) -> tuple[list[Slot], list[Value]]
                 "attach_grad()"
             )
         if grad is None:
-            cotangent = ones_like(head._value, head._slot.wanted)
+            cotangent = ones_like(head._like, head._slot.wanted)
         else:
-            cotangent = _head_gradient(i, head._value, grad)
+            cotangent = _head_gradient(i, head._like, grad)
         slots.append(head._slot)
         cotangents.append(cotangent)
     return slots, cotangents

@@ -19,6 +19,7 @@ import jax
 import jax.numpy as jnp
 
 from rarefy._cell import Cell
+from rarefy._later import Later, may_wait, now, wait_in
 from rarefy._ops.compiled import Static, pullback, split_params
 from rarefy._ops.fallback import require_room_back
 from rarefy._ops.gradient import add, as_stype, cotangent_like
@@ -47,6 +48,7 @@ class Recorded(Protocol):
       inputs: for each array its slot, None where it depends on no variable.
       outputs: a slot for each result.
       differentiable: whether it has a gradient; where it has none, that of its inputs is zero.
+      puts_off: whether `pull_back` takes `Later`s and may return some; it need not be there.
     """
 
     number: int
@@ -248,6 +250,12 @@ def backward(
             leaf = slot.leaf
             if leaf is None or leaf.grad is None or leaf.grad_req == "null":
                 continue
+            if type(cotangent) is Later:
+                if leaf.grad_req == "write" and may_wait(leaf.grad):
+                    wait_in(leaf.grad, cotangent)
+                    leaf.fresh = True
+                    continue
+                cotangent = now(cotangent)
             before = leaf.grad.value
             if cotangent is not None:
                 value = as_stype(cotangent, leaf.stype)
@@ -268,7 +276,8 @@ def propagate(
     *,
     retain_graph: bool = False,
 ) -> dict[Slot, Value | None]:
-    """The cotangents of all variables that the heads depend on, by slot; None where it is zero."""
+    """The cotangents of all variables that the heads depend on, by slot; None where it is zero. They
+    may be `Later`s, of the storage type that is wanted."""
     pending: dict[Slot, Value | None] = {}
     for slot, cotangent in zip(heads, cotangents, strict=True):
         pending[slot] = add(pending.get(slot), cotangent)
@@ -281,9 +290,14 @@ def propagate(
                     if slot is not None:
                         pending.setdefault(slot, None)
                 continue
+            if not getattr(node, "puts_off", False):
+                outer = list(map(now, outer))
             for slot, cotangent in zip(node.inputs, node.pull_back(outer), strict=True):
                 if slot is not None:
-                    pending[slot] = add(pending.get(slot), cotangent)
+                    before = pending.get(slot)
+                    if before is not None:
+                        cotangent = add(now(before), now(cotangent))
+                    pending[slot] = cotangent
     if not retain_graph:
         for node in nodes:
             node.release()
@@ -323,7 +337,7 @@ def ones_like(value: Value, wanted: SType) -> Value:
             return with_stored(value, jnp.ones_like(value.data))
         if value.size <= _FEW:
             return _few_ones(value.shape, value.dtype)
-        return jnp.ones_like(value)
+        return jnp.ones(value.shape, value.dtype)
 
 
 # The ones of a loss are asked for at each step, and making them takes longer than going back.

@@ -76,17 +76,19 @@ class Binding:
         except (MXNetError, ValueError) as error:
             listed = "\n".join(f"{name}: {shape}" for name, shape in shapes.items())
             raise RuntimeError(f"simple_bind error. Arguments:\n{listed}\n{error}") from error
-        shared = dict(shared_buffer or {})
+        shared, shared_grads = dict(shared_buffer or {}), {}
         if shared_exec is not None:
             taken = shared_exec.arg_dict
             shared.update({n: taken[n] for n in shared_arg_names or () if n in taken})
             shared.update(shared_exec.aux_dict)
+            # So that those of 'add' are added up over both.
+            shared_grads = {n: g for n, g in shared_exec.grad_dict.items() if n in shared}
         states = symbol._states()
         arguments = [n for n in symbol._variables() if id(n) not in states]
         auxiliary = [n for n in symbol._variables() if id(n) in states]
         arrays = [found.array(n, ctx, shared) for n in arguments]
         grads = [
-            found.gradient(n, ctx) if r != "null" else None
+            found.gradient(n, ctx, shared_grads) if r != "null" else None
             for n, r in zip(arguments, reqs, strict=True)
         ]
         aux = [found.array(n, ctx, shared) for n in auxiliary]
@@ -127,18 +129,20 @@ class _Properties:
         """An array for a variable: a shared one where it fits, else zeros."""
         shape, dtype = self._shapes[id(node), 0], self._types[id(node), 0]
         stype = self._stored[id(node)].outputs[0]
-        mine = shared.get(node.name)
-        fits = mine is not None and (mine.shape, mine.stype) == (shape, stype)
-        if mine is not None and fits and np.dtype(mine.dtype).name == dtype:
-            return mine
-        assert shape is not None
-        return zeros(shape, ctx=ctx, dtype=dtype, stype=stype)
+        return _fitting(shared.get(node.name), shape, dtype, stype, ctx)
 
-    def gradient(self, node: Node, ctx: Context) -> NDArray:
-        """An array for the gradient of a variable."""
+    def gradient(self, node: Node, ctx: Context, shared: Mapping[str, NDArray | None]) -> NDArray:
+        """An array for the gradient of a variable: a shared one where it fits, else zeros."""
         shape, dtype = self._shapes[id(node), 0], self._types[id(node), 0]
-        assert shape is not None
-        return zeros(shape, ctx=ctx, dtype=dtype, stype=self._gradients[node.name])
+        return _fitting(shared.get(node.name), shape, dtype, self._gradients[node.name], ctx)
+
+
+def _fitting(array: NDArray | None, shape: Any, dtype: str, stype: SType, ctx: Context) -> NDArray:
+    """The array, if it is one of that kind; zeros otherwise."""
+    if array is not None and (array.shape, array.stype) == (shape, stype):
+        if np.dtype(array.dtype).name == dtype:
+            return array
+    return zeros(shape, ctx=ctx, dtype=dtype, stype=stype)
 
 
 def _made(symbol, ctx, grad_req, group2ctx, arrays, grads, reqs, states, program=None) -> Executor:

@@ -324,6 +324,40 @@ class Executor:
         other._monitor = self._monitor
         return other
 
+    # For what makes the graph a part of a larger program, such as one that updates as well.
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether a monitor looks at the results of operators."""
+        return self._monitor is not None
+
+    @property
+    def ends_in_losses(self) -> bool:
+        """Whether `backward` needs no gradient of any result, and there is something to go back from."""
+        return False in self._needed and True not in self._needed
+
+    def variables(self) -> dict[str, NDArray]:
+        """Handles on the arrays of the arguments by name; those with a gradient are variables."""
+        return _by_name(self._names, self._arguments)
+
+    def run(self, arguments: Mapping[str, NDArray]) -> list[NDArray]:
+        """The results on other arrays than those bound, with the auxiliary states that are.
+
+        Args:
+          arguments: an array for each argument by name.
+        """
+        return self._program.run([arguments[name] for name in self._names])
+
+    def losses(self, results: Sequence[NDArray]) -> list[NDArray]:
+        """Those of the results that `backward` goes back from."""
+        return [r for r, needed in zip(results, self._needed, strict=True) if needed is not None]
+
+    def take_outputs(self, outputs: Sequence[NDArray]) -> None:
+        """Has `outputs` be results that were computed elsewhere."""
+        for output in outputs:
+            output._ctx = self._ctx
+        self._outputs = list(outputs)
+
     def debug_str(self) -> str:
         """The nodes of the graph, and how they are stored."""
         kinds = {n: a.stype for n, a in zip(self._names, self.arg_arrays, strict=True)}

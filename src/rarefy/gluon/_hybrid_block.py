@@ -26,9 +26,10 @@ class HybridBlock(Block):
 
     A subclass overrides `hybrid_forward(F, x, ..., **params)`, which gets the operators (`F`:
     `rarefy.nd`, or `rarefy.sym` when the block is called with symbols), its inputs and its parameters
-    by the names of their attributes; or `forward(x, ...)`, as in a `Block`. Until `hybridize` is called it runs operator by operator. After that, what it does
-    is traced once for each combination of shapes and storage types and runs as one program, which is
-    one node of the record; blocks inside it are part of that program.
+    by the names of their attributes; or `forward(x, ...)`, as in a `Block`. Until `hybridize` is
+    called it runs operator by operator. After that, what it does is traced once for each combination
+    of shapes and storage types and runs as one program, which is one node of the record; blocks inside
+    it are part of that program.
 
     While it is traced, numbers are not known: it may not ask for them (`asnumpy`), and what Python
     decides is decided once.
@@ -104,10 +105,14 @@ class HybridBlock(Block):
         if not (self._active or self._waits):
             return self.forward(*args)
         flat, form = flatten(args)
+        arrays = [a for a in flat if isinstance(a, NDArray)]
+        if not arrays:
+            return self.forward(*args)
+        if len(arrays) < len(flat) and any(isinstance(each, Symbol) for each in flat):
+            raise _mixed()
         if self._active and self._form is None:
             self._form = form
-        arrays = [a for a in flat if isinstance(a, NDArray)]
-        if not arrays or any(is_traced(a._cell.value) for a in arrays):
+        if any(is_traced(a._cell.value) for a in arrays):
             return self.forward(*args)
         if not self._active:
             # Together now, if they can be, rather than layer by layer as the run comes to them.
@@ -116,8 +121,6 @@ class HybridBlock(Block):
             return self.forward(*args)
         if self._waits:
             self._finish_deferred_init(args)
-        if any(isinstance(each, Symbol) for each in flat):
-            raise _mixed()
         for each in flat:
             if each is not None and not isinstance(each, NDArray):
                 raise ValueError(
@@ -149,7 +152,7 @@ class HybridBlock(Block):
         arrays.update({next(taken).name: a for a in flat if a is not None})  # type: ignore[misc]
         walk = Walk(out)
         return jax.tree.unflatten(
-            nested, walk.run([arrays[n] for n in walk.variables], callback, inputs)
+            nested, walk.run([arrays[v.name] for v in walk.variables], callback, inputs)
         )
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -215,7 +218,7 @@ class HybridBlock(Block):
         flat, form = flatten(args)
         inputs, out, _ = self._graph(form)
         arrays = [a for a in flat if a is not None]
-        given = {v.name: a.dtype for v, a in zip(inputs, arrays, strict=True)}
+        given: dict[str, Any] = {v.name or "": a.dtype for v, a in zip(inputs, arrays, strict=True)}
         arguments, _, states = out.infer_type_partial(**given)
         names = [*out.list_arguments(), *out.list_auxiliary_states()]
         found = dict(zip(names, [*arguments, *states], strict=True))
@@ -234,7 +237,6 @@ class HybridBlock(Block):
                 if shape_is_known(param._shape):
                     param._finish_deferred_init()
         self._waits = any(p._data is None for p in params)
-
 
     # As a graph
 

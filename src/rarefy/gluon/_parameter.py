@@ -97,7 +97,7 @@ class Parameter:
         self._ctx_list: list[Context] = []
         self._deferred_init: _Deferred | None = None
         self._trainer: Any = None
-        self._var: tuple[Any, sym.Symbol] | None = None
+        self._var: sym.Symbol | None = None
         self._grad_req = ""
         self.grad_req = grad_req
 
@@ -169,24 +169,19 @@ class Parameter:
         self._shape = new
 
     def var(self) -> sym.Symbol:
-        """The variable that stands for the parameter in graphs; the same one as long as what it says
-        of shape, dtype and factors holds."""
-        says = (self.shape, self.dtype, self.lr_mult, self.wd_mult, self.init)
-        if self._var is None or self._var[0] != says:
-            shape, dtype, lr_mult, wd_mult, init = says
-            self._var = (
-                says,
-                sym.var(
-                    self.name,
-                    shape=shape,
-                    dtype=dtype,
-                    lr_mult=lr_mult,
-                    wd_mult=wd_mult,
-                    init=init,
-                    stype=self._stype,
-                ),
+        """The variable that stands for the parameter in graphs. It is always the same one, with the
+        shape as it was known at first, until the parameter is cast."""
+        if self._var is None:
+            self._var = sym.var(
+                self.name,
+                shape=self.shape,
+                dtype=self.dtype,
+                lr_mult=self.lr_mult,
+                wd_mult=self.wd_mult,
+                init=self.init,
+                stype=self._stype,
             )
-        return self._var[1]
+        return self._var
 
     # First values
 
@@ -544,6 +539,7 @@ class Parameter:
           dtype: the dtype.
         """
         self._dtype = dtype
+        self._var = None
         if self._data is None:
             return
         with autograd.pause():

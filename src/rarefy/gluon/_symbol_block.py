@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 import jax
@@ -28,9 +29,9 @@ class SymbolBlock(HybridBlock):
       inputs: the variables of the graph that are the block's inputs, a symbol or a list.
       params: parameters by name, for the other variables; those that are not there are made.
 
-    Parameters have the storage types that their variables declare. The gradients of new ones are stored
-    as those of a bound graph: by rows where the graph reads a table with a csr input (of which
-    `sym.var(..., stype="csr")` tells) or with `sparse_grad`.
+    New parameters have the storage types and the initializers that their variables declare. Their
+    gradients are stored as those of a bound graph: by rows where the graph reads a table with a csr
+    input (of which `sym.var(..., stype="csr")` tells) or with `sparse_grad`.
 
     Raises:
       AssertionError: an input is no variable.
@@ -114,10 +115,13 @@ class SymbolBlock(HybridBlock):
             if self._params._find(node.name) is None:
                 settings["stype"] = stored[id(node)].outputs[0]
                 settings["grad_stype"] = gradients[node.name]
+                settings["init"] = node.attrs.get("__init__")
             if node.name in auxiliary:
                 settings["grad_req"] = "null"
             self._params.get(node.name, allow_deferred_init=True, **settings)
-        cut = len(os.path.commonprefix(list(self._params)))
+        first, last = min(self._params, default=""), max(self._params, default="")
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+        cut = sum(1 for _ in same)  # what all names begin with is left out
         self._reg_params = {name[cut:]: param for name, param in self._params.items()}
 
     # Running
@@ -144,7 +148,7 @@ class SymbolBlock(HybridBlock):
             **{name: param._of(ctx) for name, param in self._params.items()},
             **dict(zip(names, flat, strict=True)),
         }
-        results = self._walk.run([arrays[name] for name in self._walk.variables])
+        results = self._walk.run([arrays[v.name] for v in self._walk.variables])
         return jax.tree.unflatten(self._out_form, results)
 
     def _run_compiled(self, flat: Any, form: Any, arrays: Sequence[NDArray]) -> Any:

@@ -230,6 +230,10 @@ class ExecutorGroup:
     def forward(self, batch: Any, is_train: bool | None = None) -> None:
         """Loads a batch and runs all executors."""
         self.load(batch)
+        self.run(is_train)
+
+    def run(self, is_train: bool | None = None) -> None:
+        """Runs all executors on what is loaded."""
         for each in self.execs:
             each.forward(is_train=self.for_training if is_train is None else is_train)
 

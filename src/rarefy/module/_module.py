@@ -9,6 +9,7 @@ from typing import Any
 from rarefy import optimizer as optimizers
 from rarefy._atomic import replacing
 from rarefy.context import Context, cpu
+from rarefy.executor import Executor
 from rarefy.initializer import InitDesc, Uniform
 from rarefy.io import DataDesc
 from rarefy.model import load_checkpoint
@@ -83,10 +84,14 @@ class Module(BaseModule):
         self._kvstore: Any = None
         self._update_on_kvstore = False
         self._updater: Any = None
+        # The optimizer's number of each parameter, shared along with it.
+        self._numbers = {name: i for i, name in enumerate(self._param_names)}
         self._preload_opt_states: str | None = None
-        self._exec_group: Any = None
+        self._bound: Any = None
         self._whole_step: WholeStep | None = None
+        self._steps: dict[Executor, WholeStep] = {}
         self._compiles = True  # until a whole step has been tried in vain
+        self._waits = False  # whether a batch is loaded that `update` is to do as a whole
 
     @staticmethod
     def load(
@@ -156,6 +161,15 @@ class Module(BaseModule):
     @property
     def output_shapes(self) -> list[tuple[str, tuple[int, ...]]]:
         return self._group.get_output_shapes()
+
+    @property
+    def _exec_group(self) -> Any:
+        """The executors, None before `bind`. A batch that waits is computed."""
+        if self._waits:
+            self._waits = False
+            self._bound.run(is_train=True)
+            self._bound.backward()
+        return self._bound
 
     @property
     def _group(self) -> ExecutorGroup:
@@ -271,7 +285,7 @@ class Module(BaseModule):
           RuntimeError: a shape does not follow from those given.
         """
         if force_rebind:
-            self.binded, self._exec_group = False, None
+            self.binded, self._bound, self._waits = False, None, False
         if self.binded:
             self.logger.warning("Already bound, ignoring bind()")
             return
@@ -288,7 +302,7 @@ class Module(BaseModule):
                 "shared_module must be a Module that is bound to as many devices, with parameters",
             )
             shared = shared_module._exec_group
-        self._exec_group = ExecutorGroup(
+        self._bound = ExecutorGroup(
             self._symbol,
             self._context,
             self._work_load_list,
@@ -399,6 +413,9 @@ class Module(BaseModule):
         self._kvstore = shared_module._kvstore
         self._update_on_kvstore = shared_module._update_on_kvstore
         self._updater = shared_module._updater
+        self._numbers = shared_module._numbers
+        for name in self._param_names:
+            self._numbers.setdefault(name, len(self._numbers))
         self.optimizer_initialized = True
 
     def forward(self, data_batch: Any, is_train: bool | None = None) -> None:
@@ -449,6 +466,20 @@ class Module(BaseModule):
             [d if isinstance(d, DataDesc) else DataDesc(*d) for d in labels] if labels else None,
         )
 
+    def forward_backward(self, data_batch: Any) -> None:
+        """Computes results and gradients of a batch.
+
+        Where `update` can do all of it in one program, the batch waits for that. Gradients are then
+        computed only if something is asked for before.
+        """
+        group = self._ready
+        if not self._compiles or not WholeStep.possible(group, self._updater):
+            super().forward_backward(data_batch)
+            return
+        self._fit_shapes(group, data_batch)
+        group.load(data_batch)
+        self._waits = True
+
     def backward(self, out_grads: Any = None) -> None:
         """Computes the gradients.
 
@@ -466,6 +497,8 @@ class Module(BaseModule):
         Raises:
           ArgumentError: there is no optimizer.
         """
+        if self._waits and self._update_as_a_whole():
+            return
         group = self._ready
         require(self.optimizer_initialized, "call init_optimizer first")
         require(group.grad_arrays is not None, "the module is not bound for training")
@@ -477,26 +510,26 @@ class Module(BaseModule):
             update_on_devices(
                 self._updater,
                 self._kvstore,
+                self._numbers,
                 self._param_names,
                 group.param_arrays,
                 group.grad_arrays,
             )
 
-    def _fit_step(self, data_batch: Any) -> None:
-        group = self._ready
-        self._fit_shapes(group, data_batch)
-        if not self._compiles or not WholeStep.possible(group, self._updater):
-            super()._fit_step(data_batch)
-            return
-        step = self._whole_step
-        if step is None or step.group is not group or step.states is not self._updater.states:
-            step = self._whole_step = WholeStep(group, self._updater)
-        self._params_dirty = True
+    def _update_as_a_whole(self) -> bool:
+        """Does the batch that waits, if it can be compiled."""
+        (executor,) = self._bound.execs
+        step = self._steps.get(executor)
+        if step is None or step.states is not self._updater.states:
+            step = self._steps[executor] = WholeStep(self._bound, self._updater, self._numbers)
+        self._whole_step = step
         try:
-            step(data_batch)
+            step()
         except NotImplementedError:  # the size of a result depends on numbers, or the like
             self._compiles = False
-            super()._fit_step(data_batch)
+            return False
+        self._waits, self._params_dirty = False, True
+        return True
 
     def get_outputs(self, merge_multi_context: bool = True) -> list[Any]:
         """The results of the last forward pass: joined, or for each a list of those of the devices."""
@@ -576,7 +609,7 @@ class Module(BaseModule):
         Raises:
           ArgumentError: the module is not bound, or the function returns no dict.
         """
-        group = self._group
+        require(self.binded, "call bind first")
         if sparse_row_id_fn is None:
             return
         if self._kvstore is None or not self._update_on_kvstore:
@@ -588,7 +621,7 @@ class Module(BaseModule):
         found = sparse_row_id_fn(data_batch)
         require(isinstance(found, dict), "Expected dict output from sparse_row_id_fn")
         for name, rows in found.items():
-            block = group.param_arrays[self._param_names.index(name)]
+            block = self._group.param_arrays[self._param_names.index(name)]
             if block[0].stype != "row_sparse":
                 warnings.warn(
                     f"{name} is not row_sparse; its rows are not fetched one by one", stacklevel=2

@@ -60,12 +60,21 @@ def update_in_store(store: Any, names: Sequence[str], params: Blocks, grads: Blo
 
 
 def update_on_devices(
-    updater: Any, store: Any, names: Sequence[str], params: Blocks, grads: Blocks
+    updater: Any,
+    store: Any,
+    numbers: Mapping[str, int],
+    names: Sequence[str],
+    params: Blocks,
+    grads: Blocks,
 ) -> None:
-    """Adds up gradients by a store, if there is one, and updates the parameters on each device."""
+    """Adds up gradients by a store, if there is one, and updates the parameters on each device.
+
+    Args:
+      numbers: the optimizer's number of each parameter.
+    """
     devices = len(params[0]) if params else 0
     updates: list[list[tuple[int, Any, Any]]] = [[] for _ in range(devices)]
-    for i, (name, block, grad) in enumerate(zip(names, params, grads, strict=True)):
+    for name, block, grad in zip(names, params, grads, strict=True):
         if grad[0] is None:
             continue
         if store is not None:
@@ -73,7 +82,7 @@ def update_on_devices(
             store.pull(name, out=grad, ignore_sparse=False)
         for k in range(devices):
             # Each device has states of its own, so an index of its own.
-            updates[k].append((i * devices + k, grad[k], block[k]))
+            updates[k].append((numbers[name] * devices + k, grad[k], block[k]))
     for each in updates:
         if each:
             indices, device_grads, weights = map(list, zip(*each, strict=True))

@@ -13,6 +13,7 @@ from jax.extend.core import jaxpr_as_fun
 
 from rarefy import _key
 from rarefy._cell import Cell, holding
+from rarefy._later import Later, WaitingCell, like, new_kind, now, put_off, wait_in
 from rarefy._ops import deferred
 from rarefy._ops.gradient import as_stype
 from rarefy._ops.opdef import Signature
@@ -40,7 +41,9 @@ class CachedOp:
     """A function on arrays, compiled as a whole for each combination of shapes and storage types.
 
     Under `autograd.record` a call is one node on the tape. Going forward the program returns, beside
-    the results, just those numbers that its pullback reads; going back is a second program.
+    the results, just those numbers that its pullback reads; going back is a second program. A call
+    that comes again and again is put off (`rarefy._later`), so that it becomes one program with the
+    calls that use its results and with going back through them.
 
     Args:
       fn: takes arrays (None where one is absent) and returns an array, or lists, tuples or dicts of
@@ -54,6 +57,7 @@ class CachedOp:
         self.fn = fn
         self.compilations = 0
         self._programs: dict[Any, Callable[..., Any]] = {}
+        self._often: dict[Any, _Info] = {}
         self._running = _Running()
         self._held: tuple[Sequence[Handle], list[Cell]] = ((), [_key.STATE])
 
@@ -74,7 +78,7 @@ class CachedOp:
         """
         cells = self._cells_of(held)
         values = [c.value for c in cells]
-        given = [None if a is None else canonical(a._value) for a in args]
+        given = [None if a is None else _given(a) for a in args]
         if is_traced(values[-1]) or any(is_traced(v) for v in given if v is not None):
             return self.fn(*args)
         slots: list[Slot | None] = []
@@ -85,13 +89,10 @@ class CachedOp:
             want = tuple(slot and slot.wanted for slot in slots)
         mode = (_mode.recording, _mode.training)
         call = _Call(self, mode, want, list(args), held, cells, given, values)
-        with wide():
-            found: _Traced = self._program("forward", mode, want)(call, given, values)
+        found = self._put_off(call) if want is not None else None
+        if found is None:
+            found = self._do(call)
         info = found.info
-        try:
-            deferred.make(info.checks, [*given, *values])
-        except (TypeError, ValueError) as error:
-            raise MXNetError(str(error)) from error
         context = next((a._ctx for a in args if a is not None and a._ctx is not None), None)
         for i, value in zip(info.changed, found.changed, strict=True):
             if context is not None and cells[i] is _key.STATE:  # it is of no device
@@ -111,10 +112,57 @@ class CachedOp:
             else:
                 value = (*given, *values)[source]
                 _owner(args, cells, source).shared = True
-            handle = Handle._wrap(value, slot, shared=shared)
+            if type(value) is Later:
+                cell = wait_in(Cell(value), value, shared=shared)  # pyright: ignore[reportArgumentType]
+                handle = Handle._classes["default"](cell, None, slot)
+            else:
+                handle = Handle._wrap(value, slot, shared=shared)
             handle._ctx = context
             handles.append(handle)
         return info.rebuild(handles)
+
+    def _do(self, call: "_Call") -> "_Traced":
+        """Runs the forward program."""
+        given = call.given = list(map(now, call.given))
+        with wide():
+            found = self._program("forward", call.mode, call.want)(call, given, call.values)
+        try:
+            deferred.make(found.info.checks, [*given, *call.values])
+        except (TypeError, ValueError) as error:
+            raise MXNetError(str(error)) from error
+        return found
+
+    def _put_off(self, call: "_Call") -> "_Traced | None":
+        """Puts the forward program off, if that can be and it has been run often enough."""
+        kinds = [None if v is None else _kind(v) for v in (*call.given, *call.values)]
+        key = (call.mode, call.want, tuple(kinds))
+        info = self._often.get(key)
+        if info is None:
+            found = self._do(call)
+            if _may_wait(found):
+                self._often[key] = found.info
+                found.info.likes = [v.aval for v in (*found.results, *found.saved)]
+            return found
+        info.calls += 1
+        operands = (*call.given, *call.values)
+        if info.calls < _OFTEN or any(
+            type(operands[p]) is Later for c in info.checks for p in c.values if isinstance(p, int)
+        ):
+            return None
+        try:
+            deferred.make(info.checks, operands)
+        except (TypeError, ValueError) as error:
+            raise MXNetError(str(error)) from error
+        laters = put_off(info.kind, partial(self._trace_later, call), operands, info.likes)
+        count = sum(place is None for place in info.results)
+        return _Traced(laters[:count], (), laters[count:], info)
+
+    def _trace_later(self, call: "_Call", *operands: Any) -> list[Any]:
+        """The results of the forward program and what it saves, as part of another program."""
+        n = len(call.args)
+        program = self._program("forward", call.mode, call.want)
+        found = program(call, list(operands[:n]), list(operands[n:]))
+        return [*found.results, *found.saved]
 
     def _cells_of(self, held: Sequence[Handle]) -> list[Cell]:
         """The cells of arrays, each once, and the random state at the end."""
@@ -220,6 +268,7 @@ class CachedOp:
             )
 
         info.back = jax.jit(pull_back)
+        info.gives = shape
         return saved
 
     def _call(self) -> "_Call":
@@ -258,6 +307,11 @@ class _Info:
       back: the pullback, a function of these numbers and the cotangents; None if there is none and
         the function has to run again.
       expected: the cotangents that `back` takes, as shapes and dtypes.
+      gives: those that it returns.
+      likes: the results of the program and what it saves, as shapes and dtypes, where it may be put
+        off.
+      kind, back_kind: the kinds of task that it and its pullback are.
+      calls: how often it was called after the first time.
     """
 
     results: list[int | None]
@@ -269,6 +323,12 @@ class _Info:
     sources: Sequence[tuple[str, Any]] = ()
     back: Callable[..., Any] | None = None
     expected: Sequence[Value] = ()
+    gives: Sequence[Any] = ()
+    likes: Sequence[Any] = ()
+    calls = 0
+
+    def __init__(self) -> None:
+        self.kind, self.back_kind = new_kind(), new_kind()
 
     def rebuild(self, handles: Sequence[Handle]) -> Any:
         """What the function returns, with these arrays."""
@@ -278,6 +338,8 @@ class _Info:
 
 
 _ARRAY = object()
+_OFTEN = 8
+"""How many calls are run at once: another program would cost more than it saves."""
 
 
 @dataclass(eq=False)
@@ -368,6 +430,27 @@ def _in_order(found: dict[Slot, Value | None], variables: list[Slot | None]) -> 
     )
 
 
+def _given(array: Handle) -> Any:
+    """A value in normal form, or the `Later` that an array waits for."""
+    value = array._given if type(array._cell) is WaitingCell else array._value
+    return value if type(value) is Later else canonical(value)
+
+
+def _kind(value: Any) -> Any:
+    """What a program's shapes depend on."""
+    if isinstance(value, JAXSparse):
+        parts = (x.aval for x in value._bufs)
+        return (type(value), value.shape, value.indices_sorted, value.unique_indices, *parts)  # pyright: ignore[reportAttributeAccessIssue]
+    return value.like if type(value) is Later else value.aval
+
+
+def _may_wait(found: "_Traced") -> bool:
+    """Whether a program changes nothing, can be gone back through and returns dense arrays."""
+    parts = (*found.results, *found.saved)
+    back = found.info.back is not None and not found.info.changed
+    return back and not any(isinstance(v, JAXSparse) for v in parts)
+
+
 def _owner(args: Sequence[Handle | None], cells: list[Cell], position: int) -> Cell:
     if position >= len(args):
         return cells[position - len(args)]
@@ -380,6 +463,7 @@ class CachedNode:
     """A recorded call of a `CachedOp`."""
 
     differentiable = True
+    puts_off = True
 
     def __init__(self, call: _Call, info: _Info, slots: Sequence[Slot | None], found: _Traced):
         self.number = next_number()
@@ -398,10 +482,18 @@ class CachedNode:
                 jax.tree.map(lambda like: jnp.zeros(like.shape, like.dtype), e) if c is None else c
                 for c, e in zip(cotangents, info.expected, strict=True)
             ]
-            if all(map(_is_like, filled, info.expected)):
-                return info.back(self._numbers(call, found), filled)
+            if all(map(_is_like, map(like, filled), info.expected)):
+                numbers = self._numbers(call, found)
+                if any(type(x) is Later for x in (*numbers, *filled)):
+                    return _put_back_off(info, numbers, filled)
+                return info.back(numbers, filled)
+        self._done(call)
         again = call.op._program("again", call.mode, call.want)
-        return again(call, call.given, call.values, tuple(cotangents))
+        return again(call, call.given, call.values, tuple(map(now, cotangents)))
+
+    @staticmethod
+    def _done(call: _Call) -> None:
+        call.given = list(map(now, call.given))
 
     def _numbers(self, call: _Call, found: _Traced) -> list[jax.Array]:
         groups = {"argument": (*call.given, *call.values), "result": found.results}
@@ -417,6 +509,7 @@ class CachedNode:
     def pull_back_recorded(self, cotangents: Sequence[Taped | None]) -> Sequence[Taped | None]:
         """The same on the tape: the function is run operator by operator, on the values it had."""
         call, _, _ = self._kept()
+        self._done(call)
         slots = [slot for slot in self.inputs if slot is not None]
         before = [(slot, slot.leaf, slot.node) for slot in slots]
         arrays = [None if v is None else Handle._wrap(v, shared=True) for v in call.given]
@@ -451,6 +544,20 @@ class CachedNode:
     def release(self) -> None:
         """Lets the saved values go."""
         self.call = self.found = None
+
+
+def _put_back_off(info: _Info, numbers: list[Any], cotangents: list[Any]) -> tuple[Any, ...]:
+    """Puts a pullback off."""
+    count, back = len(numbers), info.back
+    assert back is not None
+
+    def trace(*operands: Any) -> list[Any]:
+        found = back(list(operands[:count]), list(operands[count:]))
+        return [v for v in found if v is not None]
+
+    likes = [v for v in info.gives if v is not None]
+    laters = iter(put_off(info.back_kind, trace, [*numbers, *cotangents], likes))
+    return tuple(None if v is None else next(laters) for v in info.gives)
 
 
 def _is_like(value: Any, expected: Any) -> bool:

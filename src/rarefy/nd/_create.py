@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from rarefy._later import finish_all
 from rarefy._ops.defs import OPERATORS
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import SType
@@ -362,5 +363,6 @@ def onehot_encode(indices: NDArray, out: NDArray) -> NDArray:
 
 def waitall() -> None:
     """Waits until everything is computed."""
+    finish_all()
     for value in jax.live_arrays():
         value.block_until_ready()

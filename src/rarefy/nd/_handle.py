@@ -8,6 +8,7 @@ import numpy as np
 
 from rarefy import autograd
 from rarefy._cell import Cell
+from rarefy._later import like, seen
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import SType, Value, is_traced, stype_of
 from rarefy.autograd._tape import Slot
@@ -56,6 +57,16 @@ class Handle:
             with wide():
                 self._seen = (cell.version, self._read(cell.value, self._path))
         return self._seen[1]
+
+    @property
+    def _given(self) -> Any:
+        """The value, or the `Later` that the handle's cell waits for."""
+        return seen(self._cell) if self._path is None else self._value
+
+    @property
+    def _like(self) -> Any:
+        """What has the value's shape and dtype. Asking for it does nothing that was put off."""
+        return like(self._given)
 
     def _store(self, value: Value, *, shared: bool = False) -> None:
         """Replaces what the handle shows; a view writes through to its base.

@@ -8,6 +8,7 @@ import numpy as np
 from rarefy import autograd
 from rarefy._cell import Cell
 from rarefy._key import next_key
+from rarefy._later import finish_all
 from rarefy._ops import deferred, fallback
 from rarefy._ops.chosen import log_storage
 from rarefy._ops.compiled import run, split_params
@@ -164,6 +165,8 @@ def _donated(op, params, arrays, values, out) -> tuple[int, ...]:
         kept = _keeps_slots(values[i], values[updated[0]])
         if whole and alone and kept and not is_traced(values[i]):
             positions.append(i)
+    if positions:
+        finish_all()
     return tuple(positions)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from rarefy import _key, autograd
 from rarefy._cell import Cell, holding, store_all
+from rarefy._later import Later, finish, finish_all, new_kind, now, put_off
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import canonical, is_traced
 from rarefy.nd._handle import Handle
@@ -38,7 +39,7 @@ def of_one_size(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
     """
     together, rest, slots = [], [], None
     for item in items:
-        value = item[2]._value
+        value = item[2]._like
         if isinstance(value, BCOO):
             slots = value.nse if slots is None else slots
             if value.nse != slots:
@@ -88,7 +89,7 @@ class FusedUpdate:
         )
         if key not in self._programs:
             layout = [(item[0], item[3], tuple(h)) for item, h in zip(items, hyper, strict=True)]
-            self._programs[key] = _program(apply, layout)
+            self._programs[key] = _Program(apply, layout)
         for arrays in held:
             for array in arrays:
                 array._leave_record()
@@ -96,8 +97,9 @@ class FusedUpdate:
         numbers = np.asarray([value for h in hyper for value in h.values()], np.float64)
         with wide():
             own = [jax.tree.map(jnp.copy, c.value) if c.shared else c.value for c in cells]
-            grads = [canonical(item[2]._value) for item in items]
-            new, random = self._programs[key](own, grads, numbers, _key.STATE.value)
+            grads = [item[2]._given for item in items]
+            grads = [g if type(g) is Later else canonical(g) for g in grads]
+            new, random = self._programs[key](own, grads, numbers)
         store_all(cells, new)
         if random is not None:
             _key.STATE.store(random)
@@ -110,10 +112,48 @@ def _shape_of(state: Any) -> Any:
     return state is not None
 
 
-def _program(apply: Callable[..., None], layout: Sequence[tuple[Any, Any, Sequence[str]]]) -> Any:
-    nested = [(index, _shape_of(state), names) for index, state, names in layout]
+class _Program:
+    """The update of a list of parameters, compiled.
 
-    def program(held, grads, numbers, random):
+    Args:
+      apply: the optimizer's `apply` or `apply_multi_precision`.
+      layout: for each parameter its index, its state and the names of its numbers.
+    """
+
+    def __init__(
+        self, apply: Callable[..., None], layout: Sequence[tuple[Any, Any, Sequence[str]]]
+    ):
+        self._nested = [(index, _shape_of(state), names) for index, state, names in layout]
+        self._apply = apply
+        self._compiled = jax.jit(self._trace, donate_argnums=0)
+        self._draws = True
+        self._kind = new_kind()
+
+    def __call__(
+        self, held: list[Any], grads: list[Any], numbers: np.ndarray
+    ) -> tuple[Sequence[Any], Any]:
+        """The new values of weights and states, and the random state where it has changed.
+
+        Gradients that wait to be computed are computed in the same program.
+        """
+        if self._draws or not any(type(g) is Later for g in grads):
+            grads = list(map(now, grads))
+            finish_all()  # the program takes over buffers
+            new, random = self._compiled(held, grads, numbers, _key.STATE.value)
+            self._draws = random is not None
+            return new, random
+        count = len(held)
+
+        def trace(*operands: Any) -> Sequence[Any]:
+            own, numbers, random = operands[:count], operands[-2], operands[-1]
+            return self._trace(own, operands[count:-2], numbers, random)[0]
+
+        operands = [*held, *grads, numbers, _key.STATE.value]
+        laters = put_off(self._kind, trace, operands, held)
+        finish([t for x in laters if (t := x.task) is not None][:1], donated=held)
+        return [later.value for later in laters], None
+
+    def _trace(self, held, grads, numbers, random):
         values, numbers = iter(held), iter(numbers)
         arrays: list[Handle] = []
 
@@ -127,11 +167,9 @@ def _program(apply: Callable[..., None], layout: Sequence[tuple[Any, Any, Sequen
             return take() if shape else None
 
         with holding([_key.STATE], [random]):
-            for (index, shape, names), grad in zip(nested, grads, strict=True):
+            for (index, shape, names), grad in zip(self._nested, grads, strict=True):
                 weight, state = take(), rebuild(shape)
                 scalars = {name: next(numbers) for name in names}
-                apply(index, weight, Handle._wrap(grad), state, scalars)
+                self._apply(index, weight, Handle._wrap(grad), state, scalars)
             drawn = _key.STATE.value
         return [array._value for array in arrays], None if drawn is random else drawn
-
-    return jax.jit(program, donate_argnums=0)

@@ -1,8 +1,17 @@
 """The compiled training step: recording, going back and updating as one program."""
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Hashable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -11,9 +20,10 @@ import numpy as np
 
 from rarefy import _key, autograd
 from rarefy._cell import Cell, holding, store_all
+from rarefy._later import finish_all
 from rarefy._ops import deferred
 from rarefy._ops.precision import wide
-from rarefy._ops.storage import Value, canonical
+from rarefy._ops.storage import Value, canonical, count_stored
 from rarefy.autograd._tape import Leaf, Slot
 from rarefy.base import MXNetError
 from rarefy.nd._handle import Handle
@@ -44,6 +54,9 @@ class TrainStep:
       states: the optimizer's states by index, to share; those that are missing are made here. By
         default all are.
       indices: the optimizer's index of each parameter; its place in `params` by default.
+      tables: names of row_sparse parameters that `loss` reads by `opened(parameter)`, in ways that
+        give the same for a default array. As long as they store all their rows, they and their
+        states are worked on as the tables they then are, and no row is searched for.
 
     Attributes:
       states: the optimizer's state arrays by parameter name, a tuple for each.
@@ -64,6 +77,7 @@ class TrainStep:
         others: Sequence[Handle] = (),
         states: MutableMapping[Any, Any] | None = None,
         indices: Mapping[str, Any] | None = None,
+        tables: Collection[str] = (),
     ):
         self.loss = loss
         self.optimizer = optimizer
@@ -71,7 +85,7 @@ class TrainStep:
         self._program = jax.jit(self._trace, static_argnums=0, donate_argnums=1)
         self._layouts: dict[Hashable, int] = {}
         self._looks: dict[Hashable, _Look] = {}
-        self.bind(params, others=others, states=states, indices=indices)
+        self.bind(params, others=others, states=states, indices=indices, tables=tables)
 
     def bind(
         self,
@@ -80,11 +94,12 @@ class TrainStep:
         others: Sequence[Handle] = (),
         states: MutableMapping[Any, Any] | None = None,
         indices: Mapping[str, Any] | None = None,
+        tables: Collection[str] = (),
     ) -> None:
         """Takes other arrays in place of those it had. Nothing is compiled again where they are alike.
 
         Args:
-          params, others, states, indices: as when the step was made.
+          params, others, states, indices, tables: as when the step was made.
         """
         self.params = dict(params)
         self._trained = {n: p for n, p in self.params.items() if _is_trained(n, p)}
@@ -116,8 +131,12 @@ class TrainStep:
         self._frozen += others
         rest = {id(h._cell): h._cell for h in self._frozen}
         self._others = [cell for each, cell in rest.items() if each not in mine]
+        self._rows = self._rows_of_tables(tables)
+        self._again = partial(
+            self.bind, params, others=others, states=states, indices=indices, tables=tables
+        )
         described = ((n, x.grad_req, x.stype, len(self.states[n])) for n, x in leaves.items())
-        layout = (*described, tuple(self._partial), len(self._others))
+        layout = (*described, tuple(self._partial), len(self._others), tuple(self._rows))
         self._layout = self._layouts.setdefault(layout, len(self._layouts))
         self._hyper_names: list[tuple[str, str]] = []
 
@@ -136,6 +155,9 @@ class TrainStep:
           ValueError: a gradient has a row that its row_sparse parameter does not store. The step has
             been done without that row.
         """
+        finish_all()  # the program takes over buffers
+        if any(self._cells[i].value.indices is not rows for i, rows in self._rows.items()):
+            self._again()  # somebody has stored a weight or a state
         values = _values_of(batch)
         kind = self._kind(values)
         look = self._look(kind, values)
@@ -146,10 +168,12 @@ class TrainStep:
             except (TypeError, ValueError) as error:
                 raise MXNetError(str(error)) from error
         with wide():
-            held = [_own(c) for c in self._cells]
+            held = self._opened([_own(c) for c in self._cells])
             held, changed, outputs, missing = self._program(
                 kind, held, others, self._next_hyper(), values
             )
+        for i, rows in self._rows.items():
+            held[i] = _with_rows(held[i], rows)
         store_all(self._cells, held)
         if changed:
             store_all([self._others[i] for i in look.changed], changed)
@@ -194,11 +218,34 @@ class TrainStep:
                     found.checks = deferred.on_arguments(checks, arguments)
 
             with wide():
-                jax.eval_shape(
-                    trace, [c.value for c in self._cells], [c.value for c in self._others], values
-                )
+                held = self._opened([c.value for c in self._cells])
+                jax.eval_shape(trace, held, [c.value for c in self._others], values)
             self._looks[kind] = found
         return self._looks[kind]
+
+    def _rows_of_tables(self, names: Collection[str]) -> dict[int, jax.Array]:
+        """The rows of the cells that are worked on as tables, by place. States without rows get them."""
+        places = {id(cell): i for i, cell in enumerate(self._cells)}
+        found: dict[int, jax.Array] = {}
+        for name in self._trained.keys() & names:
+            weight = self._trained[name]._value
+            states = [s for s in self.states[name] if isinstance(s._value, BCOO)]
+            if not isinstance(weight, BCOO) or lacks_rows(weight) or weight.nse != weight.shape[0]:
+                continue
+            for state in states:
+                if state._value.nse == weight.nse and not count_stored(state._value):
+                    data, rows = state._value.data, jnp.copy(weight.indices)
+                    state._cell.store(_with_rows(data, rows))
+            if not any(lacks_rows(s._value) or s._value.nse != weight.nse for s in states):
+                for handle in (self._trained[name], *states):
+                    found[places[id(handle._cell)]] = handle._value.indices
+        return dict(sorted(found.items()))
+
+    def _opened(self, held: list[Value]) -> list[Value]:
+        """The same values, with tables for the row_sparse ones that have all rows."""
+        for i in self._rows:
+            held[i] = held[i].data
+        return held
 
     def _next_hyper(self) -> np.ndarray:
         """What changes from step to step, for all parameters, as one `(h,)` float64 array."""
@@ -279,9 +326,9 @@ class TrainStep:
                 gradient = jnp.zeros(param._value.shape, param._value.dtype)
             self.optimizer.apply_multi_precision(
                 self._index[name],
-                param,
+                opened(param),
                 Handle._wrap(gradient),
-                self._state_of[name],
+                opened(self._state_of[name]),
                 scalars[name],
             )
 
@@ -328,6 +375,16 @@ class _Look:
     checks: Sequence[deferred.Check] = ()
 
 
+def opened(array: Any) -> Any:
+    """A handle on what an array holds while a step is traced: of a row_sparse one that `TrainStep`
+    works on as a table, a default one. Of nested lists of arrays, a list of these."""
+    if isinstance(array, list | tuple):
+        return type(array)(map(opened, array))
+    if array is None or array._stype != "row_sparse" or isinstance(array._value, BCOO):
+        return array
+    return NDArray(array._cell, None, array._slot)
+
+
 def _leaf_of(param: Handle) -> Leaf:
     assert param._slot is not None and param._slot.leaf is not None
     return param._slot.leaf
@@ -351,6 +408,11 @@ def _flat(state: Any) -> tuple[NDArray, ...]:
     if isinstance(state, list | tuple):
         return tuple(handle for part in state for handle in _flat(part))
     return (state,)
+
+
+def _with_rows(table: jax.Array, rows: jax.Array) -> BCOO:
+    """A row_sparse value that stores all rows, which are numbered `rows`, `(n, 1)`."""
+    return BCOO((table, rows), shape=table.shape, indices_sorted=True, unique_indices=True)
 
 
 def _own(cell: Cell) -> Value:

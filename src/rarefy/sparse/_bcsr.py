@@ -512,8 +512,9 @@ class BCSR(JAXSparse):
 
     def __mul__(self, other: Any) -> "BCSR":
         if isinstance(other, BCSR) and self._merges_with(other):
-            buffers = _rows.multiply(self._bufs, other._bufs, shape=self.shape)[:3]
-            return BCSR._trusted(*buffers, self.shape, True, True)
+            product = _rows.multiply(self._bufs, other._bufs, shape=self.shape)
+            data, indices, indptr, _ = product
+            return BCSR._trusted(data, indices, indptr, self.shape, True, True)
         if isinstance(other, JAXSparse):
             return _with_rows(self.to_bcoo() * other)
         if np.ndim(other) == 0:

@@ -111,12 +111,23 @@ _LINEAR = frozenset(
 """Elementwise operators through which the gradient of a row_sparse result stays so."""
 
 
+_TABLES = frozenset(
+    (
+        "embedding_bag",
+        "field_embedding",
+        "factorization_machine",
+        "field_aware_factorization_machine",
+    )
+)
+"""Operators that read the rows of a table, their second array, that csr input names."""
+
+
 def gradient_storage(entries: Sequence[Entry], stored: Mapping[int, Stored]) -> dict[str, SType]:
     """How the gradients of variables are stored where the user says nothing: as in MXNet.
 
-    That of the weight of `dot(csr, weight)` and of a table read with `sparse_grad` is row_sparse, and
-    it stays so through operators that keep rows; where an array is read by several operators all must
-    agree.
+    That of the weight of `dot(csr, weight)`, of a table read by csr input and of one read with
+    `sparse_grad` is row_sparse, and it stays so through operators that keep rows; where an array is
+    read by several operators all must agree.
 
     Args:
       entries: the heads.
@@ -152,6 +163,8 @@ def _below(node: Node, stored: Stored, i: int, above: SType) -> SType:
     if op.name == "dot":
         plain = not params["transpose_a"] and not params["transpose_b"]
         return "row_sparse" if i == 1 and stored.inputs[0] == "csr" and plain else "default"
+    if op.name in _TABLES:
+        return "row_sparse" if i == 1 and stored.inputs[0] == "csr" else "default"
     if op.name == "Embedding":
         return "row_sparse" if i == 1 and params["sparse_grad"] else "default"
     if op.name == "_contrib_SparseEmbedding":

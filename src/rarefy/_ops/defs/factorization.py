@@ -8,7 +8,7 @@ import numpy as np
 from rarefy._ops.defs._ids import as_ids, require_ids
 from rarefy._ops.defs._numbers import require_same_dtype
 from rarefy._ops.opdef import operator
-from rarefy._ops.places import row_of_entry, with_data, with_stored
+from rarefy._ops.places import row_of_entry, rows_of, with_data, with_stored
 from rarefy._ops.storage import count_stored, is_traced, to_dense, zeros_of
 from rarefy._primitives.csr_dot_dense import csr_dot_dense
 from rarefy._primitives.csr_sample_dot import csr_sample_dot
@@ -17,6 +17,7 @@ from rarefy._primitives.group_rows import RowGroups, group_rows
 from rarefy._primitives.take_rows import take_rows
 from rarefy.sparse import BCOO, BCSR
 from rarefy.sparse._capacity import capacity
+from rarefy.sparse._row_sparse import stored_places
 
 
 def _columns(data: BCSR) -> RowGroups:
@@ -34,7 +35,7 @@ def factorization_machine(data, v):
 
     Args:
       data: csr `(b, n)`, floating (dense works too).
-      v: `(n, factors)`, dtype of `data`, dense: a vector for each feature.
+      v: `(n, factors)`, dtype of `data`, dense or row_sparse: a vector for each feature.
 
     Returns:
       `(b, 1)`, dense. The gradient of `v` is row_sparse where that is asked for; neither way reads or
@@ -60,11 +61,12 @@ def _check(data, v) -> None:
         )
 
 
+@factorization_machine.rule("csr", "row_sparse", out="default")
 @factorization_machine.rule("csr", "default", out="default")
 def _(data, v):
     _check(data, v)
     groups = _columns(data)
-    rows = take_rows(v, groups.rows)
+    rows = _vectors(v, groups)
     total = csr_dot_dense(data.data, groups.inverse, data.indptr.astype(jnp.int32), rows)
     norms = (rows * rows).sum(axis=1)
     squares = data.data * data.data
@@ -72,13 +74,23 @@ def _(data, v):
     return (0.5 * ((total * total).sum(axis=1) - diagonal))[:, None]
 
 
+def _vectors(v, groups: RowGroups):
+    """The vectors of the features that occur; zeros where a row_sparse table stores none."""
+    if not isinstance(v, BCOO):
+        return take_rows(v, groups.rows)
+    if v.nse == 0:  # XLA gathers nothing from an axis without any
+        return jnp.zeros((groups.rows.shape[0], *v.shape[1:]), v.dtype)
+    return take_rows(v.data, stored_places(rows_of(v), groups.rows, v.shape[0]))
+
+
+@factorization_machine.gradient("csr", "row_sparse")
 @factorization_machine.gradient("csr", "default")
 def _(want, inputs, output, cotangent):
     data, v = inputs
     g = to_dense(cotangent)[:, 0]
     indptr = data.indptr.astype(jnp.int32)
     groups = _columns(data)
-    rows = take_rows(v, groups.rows)
+    rows = _vectors(v, groups)
     total = csr_dot_dense(data.data, groups.inverse, indptr, rows)
     left = right = None
     if want[1] is not None:
@@ -112,7 +124,7 @@ def _data_gradient(want, data: BCSR, v, groups: RowGroups, rows, total, g):
     if want == "csr":
         sampled = csr_sample_dot(groups.inverse, indptr, weighted, rows)
         return with_stored(data, sampled - own)
-    return weighted @ v.T - with_data(data, own).todense()
+    return weighted @ to_dense(v).T - with_data(data, own).todense()
 
 
 def _check_fields(values, params) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from rarefy._ops.storage import canonical, count_stored
-from rarefy.nd._create_sparse import csr_of_stored, is_scipy, row_sparse_array
+from rarefy.nd._create_sparse import csr_on_host, is_scipy, row_sparse_array
 from rarefy.nd._sparse_array import BaseSparseNDArray, CSRNDArray, RowSparseNDArray
 
 
@@ -47,7 +47,7 @@ class CsrRows:
         np.cumsum(lengths, out=starts[1:])
         entries = np.repeat(self._indptr[ids] - starts[:-1], lengths) + np.arange(starts[-1])
         shape = (ids.size, self.shape[1])
-        return csr_of_stored(self._data[entries], self._indices[entries], starts, shape)
+        return csr_on_host(self._data[entries], self._indices[entries], starts, shape)
 
 
 class RowSparseRows:
@@ -124,7 +124,7 @@ def stacked(rows: Sequence[Any]) -> BaseSparseNDArray:
 def _stacked_csr(rows: Sequence[CsrRows]) -> CSRNDArray:
     starts = np.cumsum([0, *(row._data.size for row in rows)])
     data, indices = (np.concatenate([getattr(r, n) for r in rows]) for n in ("_data", "_indices"))
-    return csr_of_stored(data, indices, starts, (len(rows), rows[0].shape[1]))
+    return csr_on_host(data, indices, starts, (len(rows), rows[0].shape[1]))
 
 
 def _stacked_row_sparse(rows: Sequence[RowSparseRows]) -> RowSparseNDArray:

@@ -82,7 +82,7 @@ class ELU(HybridBlock):
         self._alpha = alpha
 
     def hybrid_forward(self, F: Any, x: Any) -> Any:
-        return F.LeakyReLU(x, act_type="elu", slope=self._alpha, name="fwd")
+        return F.LeakyReLU(x, act_type="elu", slope=self._alpha)
 
 
 class SELU(HybridBlock):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from rarefy._atomic import replacing
+from rarefy.gluon.block import HybridBlock
 from rarefy.gluon.contrib.estimator._improvement import Improvement
 from rarefy.gluon.contrib.estimator.event_handler import BatchEnd, EpochEnd, TrainBegin
 from rarefy.metric import EvalMetric
@@ -22,6 +23,7 @@ class _Saved(NamedTuple):
 class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
     """Saves parameters and trainer states, `PREFIX-epochEbatchB.params` and `.states`, as it goes.
 
+    After the first batch the graph of a hybridized model is written to `PREFIX-symbol.json`.
     `PREFIX-checkpoints.json` says how far each of them had come. Epochs and batches in the names are
     counted from 0 and from 1; the best model is in `PREFIX-best.params` and `.states`.
 
@@ -66,6 +68,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         self.current_batch = self.current_epoch = self.trained_epoch = 0
         self.saved_checkpoints: list[str] = []
         self._saved: list[_Saved] = []
+        self._begins = True
         self._best: Improvement | None = None
         if save_best:
             self._best = Improvement(monitor, mode, whose=type(self).__name__)
@@ -80,6 +83,7 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
         Path(self.model_dir).mkdir(parents=True, exist_ok=True)
         self.current_batch = self.current_epoch = 0
         self.saved_checkpoints, self._saved = [], []
+        self._begins = True
         if self._best:
             self._best.restart()
         if self.resume_from_checkpoint:
@@ -87,6 +91,9 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
 
     def batch_end(self, estimator: Any, *args: Any, **kwargs: Any) -> bool:
         """Saves where the period is over."""
+        if self._begins:
+            self._save_symbol(estimator)
+            self._begins = False
         self.current_batch += 1
         if self.batch_period and self.current_batch % self.batch_period == 0:
             self._save(estimator, epochs=self.current_epoch)
@@ -98,6 +105,21 @@ class CheckpointHandler(TrainBegin, BatchEnd, EpochEnd):
             self._save(estimator, epochs=self.current_epoch + 1)
         self.current_epoch += 1
         return False
+
+    def _save_symbol(self, estimator: Any) -> None:
+        path, net = self._path("symbol.json"), estimator.net
+        try:
+            if not isinstance(net, HybridBlock):
+                raise TypeError("it is no HybridBlock")
+            net._exported().save(str(path))
+        except Exception as reason:  # a model may do what graphs cannot
+            estimator.logger.info(
+                "Model architecture(symbol file) is not saved, please use HybridBlock to construct "
+                "your model, and call net.hybridize() before passing to Estimator in order to save "
+                "model architecture as %s. (%s)",
+                path,
+                reason,
+            )
 
     def _path(self, name: str) -> Path:
         return Path(self.model_dir) / f"{self.model_prefix}-{name}"
