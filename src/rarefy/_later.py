@@ -17,16 +17,18 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from typing import Any
-from weakref import WeakSet, ref
+from weakref import ref
 
 import jax
 from jax.extend.core import get_opaque_trace_state
 
-from rarefy._cell import Cell
+from rarefy._cell import Cell, store_all
 from rarefy._ops.precision import wide
 
 _KEPT = 256
 """How many programs are kept."""
+_MANY = 4096
+"""How many tasks are noted before those that nobody needs are looked for."""
 
 _numbers = itertools.count()
 _kinds = itertools.count()
@@ -66,7 +68,7 @@ class Task:
       operands: values, `Later`s, or None.
     """
 
-    __slots__ = ("__weakref__", "kind", "laters", "number", "operands", "state", "trace")
+    __slots__ = ("__weakref__", "kind", "laters", "number", "operands", "trace")
 
     def __init__(self, kind: int, trace: Callable[..., Sequence[Any]], operands: Sequence[Any]):
         self.kind = kind
@@ -74,11 +76,11 @@ class Task:
         self.operands = operands
         self.number = next(_numbers)
         self.laters: list[ref[Later]] = []
-        self.state = get_opaque_trace_state(convention="nnx")
 
 
-_waiting: WeakSet[Task] = WeakSet()
+_waiting: list[ref[Task]] = []  # some have been done since, or nobody needs them
 _lock = threading.RLock()
+_TOP = get_opaque_trace_state(convention="nnx")
 
 
 def put_off(
@@ -93,8 +95,18 @@ def put_off(
     task = Task(kind, trace, operands)
     laters = [Later(task, i, like) for i, like in enumerate(likes)]
     task.laters = list(map(ref, laters))
-    _waiting.add(task)
+    _waiting.append(ref(task))
+    if len(_waiting) > _MANY:
+        _still_waiting()
     return laters
+
+
+def _still_waiting() -> list[Task]:
+    """The tasks that have not been done."""
+    with _lock:
+        tasks = [task for each in _waiting if (task := each()) is not None and task.operands]
+        _waiting[:] = map(ref, tasks)
+    return tasks
 
 
 def now(value: Any) -> Any:
@@ -131,11 +143,18 @@ class WaitingCell(Cell):
 _inside: Callable[[Cell], Any] = Cell.value.__get__  # pyright: ignore[reportAttributeAccessIssue]
 
 
-def wait_in(cell: Cell, later: Later, *, shared: bool = False) -> Cell:
-    """Has a cell wait for a value; returns the cell."""
-    cell.store(later, shared=shared)  # pyright: ignore[reportArgumentType]
+def waiting(later: Later, *, shared: bool = False) -> Cell:
+    """A new cell that waits for a value."""
+    cell = Cell(later, shared=shared)  # pyright: ignore[reportArgumentType]
     cell.__class__ = WaitingCell
     return cell
+
+
+def wait_all(cells: Sequence[Cell], laters: Sequence[Later]) -> None:
+    """Has cells, for which `may_wait` is true, wait for values."""
+    store_all(cells, laters)  # pyright: ignore[reportArgumentType]
+    for cell in cells:
+        cell.__class__ = WaitingCell
 
 
 def may_wait(cell: Cell) -> bool:
@@ -154,7 +173,7 @@ def seen(cell: Cell) -> Any:
 def finish_all() -> None:
     """Does all that was put off."""
     if _waiting:
-        finish(list(_waiting))
+        finish(_still_waiting())
 
 
 class _Current(threading.local):
@@ -175,14 +194,13 @@ def finish(tasks: Sequence[Task], donated: Sequence[Any] = ()) -> None:
     with _lock:
         todo = _needed(tasks)
         if donated:
-            others = [task for task in list(_waiting) if task not in todo]
+            others = [task for task in _still_waiting() if task not in todo]
             if others:
                 finish(others)
                 todo = _needed(tasks)
         if todo:
-            state = get_opaque_trace_state(convention="nnx")
             # In the middle of a trace too, the numbers are wanted.
-            outside = state != todo[0].state
+            outside = get_opaque_trace_state(convention="nnx") != _TOP
             with jax.ensure_compile_time_eval() if outside else nullcontext(), wide():
                 _do(todo, donated)
 
@@ -239,7 +257,6 @@ def _do(todo: Sequence[Task], donated: Sequence[Any]) -> None:
         later.value, later.task = value, None
     for task in todo:
         task.operands, task.laters = (), []
-        _waiting.discard(task)
 
 
 def _together(shapes: Sequence[tuple[int, Sequence[int | None]]], live: Sequence[int]) -> Any:

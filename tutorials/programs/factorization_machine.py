@@ -11,8 +11,8 @@ import argparse
 import rarefy as mx
 
 LOSSES = {
-    "logistic": (mx.sym.LogisticRegressionOutput, "auc"),
-    "squared": (mx.sym.LinearRegressionOutput, "rmse"),
+    "logistic": (mx.sym.LogisticRegressionOutput, mx.metric.auc),
+    "squared": (mx.sym.LinearRegressionOutput, mx.metric.rmse),
 }
 
 
@@ -25,16 +25,17 @@ def network(features, factors, loss, mean):
     weight = mx.sym.Variable("weight", shape=(features, 1), **table)
     bias = mx.sym.Variable("bias", shape=(1,), init=mx.init.Constant(mean))
 
-    # Costs what a batch stores; written out with dot and square it would square all of the table.
+    # Costs what a batch stores. Written out with dot and square it would square all of the table.
     pairs = mx.sym.factorization_machine(rows, vectors)
     score = mx.sym.broadcast_add(pairs + mx.sym.sparse.dot(rows, weight), bias)
-    return LOSSES[loss][0](mx.sym.Flatten(score), mx.sym.Variable("label"), name="out")
+    score = mx.sym.Reshape(score, shape=(-1,))
+    return LOSSES[loss][0](score, mx.sym.Variable("label"), name="out")
 
 
 def read(path, features, loss, batch, shuffle=False):
     data = mx.io.load_libsvm(path, n_features=features)
     labels = (data.y > 0).astype("float32") if loss == "logistic" else data.y
-    return mx.io.NDArrayIter(data.X, labels.reshape(-1, 1), batch, shuffle, label_name="label")
+    return mx.io.NDArrayIter(data.X, labels, batch, shuffle, label_name="label")
 
 
 def train(
@@ -47,7 +48,7 @@ def train(
     epochs=10,
     batch=250,
     rate=0.003,
-    decay=1e-3,
+    decay=3e-4,
 ):
     """Trains on one file and returns a dict with the metric on the other, and the module."""
     batches = read(train_path, features, loss, batch, shuffle=True)
@@ -55,13 +56,15 @@ def train(
     module = mx.mod.Module(network(features, factors, loss, mean), label_names=["label"])
     module.fit(
         batches,
-        eval_metric=LOSSES[loss][1],
+        eval_metric="mse",
         num_epoch=epochs,
         optimizer="adam",
         optimizer_params={"learning_rate": rate, "wd": decay},
     )
     test = read(test_path, features, loss, batch)
-    return dict(module.score(test, LOSSES[loss][1])), module
+    predicted = module.predict(test).asnumpy()  # without the rows that fill up the last batch
+    metric = LOSSES[loss][1]
+    return {metric.__name__: metric(test.label[0][1], predicted)}, module
 
 
 if __name__ == "__main__":
@@ -72,7 +75,6 @@ if __name__ == "__main__":
     parser.add_argument("--loss", choices=LOSSES, default="logistic")
     parser.add_argument("--epochs", type=int, default=10)
     args = parser.parse_args()
-    found, _ = train(
-        args.train, args.test, features=args.features, loss=args.loss, epochs=args.epochs
-    )
+    options = {"features": args.features, "loss": args.loss, "epochs": args.epochs}
+    found, _ = train(args.train, args.test, **options)
     print(" ".join(f"{name} {value:.4f}" for name, value in found.items()))

@@ -29,19 +29,20 @@ def network(features, positive_weight):
 
 
 def log_loss(labels, probabilities):
+    """The sum over a batch, and the number of its rows: the last batch is a smaller one."""
     right = np.where(labels > 0, probabilities[:, 1], probabilities[:, 0])
-    return -np.mean(np.log(right))
+    return -np.log(right).sum(), len(right)
 
 
 def accuracy(labels, probabilities):
-    return np.mean((probabilities[:, 1] > 0.5) == (labels > 0))
+    return ((probabilities[:, 1] > 0.5) == (labels > 0)).sum(), len(labels)
 
 
 def train(train_path, test_path, *, features, epochs=5, batch=512, rate=0.1, positive_weight=1.0):
     """Trains on one file and returns a dict of metrics on the other, and the module."""
 
-    def read(path):
-        return mx.io.LibSVMIter(path, (features,), batch_size=batch, label_name="label")
+    def read(path, **options):
+        return mx.io.LibSVMIter(path, (features,), batch_size=batch, label_name="label", **options)
 
     seen = {"output_names": ["probabilities_output"], "label_names": ["label"]}
     metric = mx.metric.CompositeEvalMetric(
@@ -56,7 +57,7 @@ def train(train_path, test_path, *, features, epochs=5, batch=512, rate=0.1, pos
         optimizer_params={"learning_rate": rate},
         initializer=mx.init.Zero(),
     )
-    return dict(module.score(read(test_path), metric)), module
+    return dict(module.score(read(test_path, round_batch=False), metric)), module
 
 
 if __name__ == "__main__":

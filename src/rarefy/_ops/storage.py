@@ -25,6 +25,8 @@ SType = Literal["default", "csr", "row_sparse"]
 Value = jax.Array | BCSR | BCOO
 """What a cell holds and an operator works on: a dense array, a csr or a row_sparse value."""
 
+_PLAIN = type(jnp.zeros(0))  # what arrays with known numbers are
+
 STYPES: tuple[SType, ...] = ("default", "csr", "row_sparse")
 SPARSE: tuple[SType, ...] = ("csr", "row_sparse")
 
@@ -36,13 +38,15 @@ def stype_of(value: Value) -> SType:
       TypeError: the layout is none of the three (a BCSR with batch or dense dimensions, a BCOO with
         `n_sparse != 1`).
     """
+    if type(value) is _PLAIN:
+        return "default"
     if isinstance(value, BCSR):
         if value.n_batch == 0 and value.n_dense == 0:
             return "csr"
     elif isinstance(value, BCOO):
         if value.n_batch == 0 and value.n_sparse == 1:
             return "row_sparse"
-    elif isinstance(value, jax.Array) or isinstance(value, np.ndarray):  # noqa: SIM101 - a hot path
+    elif isinstance(value, jax.Array | np.ndarray):
         return "default"
     raise TypeError(f"{value!r} is neither a dense array nor csr nor row_sparse")
 
@@ -90,6 +94,8 @@ def _slots(dense: jax.Array) -> int:
 
 def is_traced(value: Value) -> bool:
     """Whether the numbers of a value are not known yet."""
+    if type(value) is _PLAIN:
+        return False
     return isinstance(getattr(value, "data", value), Tracer | jax.ShapeDtypeStruct)
 
 
@@ -130,7 +136,9 @@ def fit(value: Any, count: int | None = None) -> Any:
 def canonical(value: Any) -> Any:
     """A sparse value in order and without repeats, which operators may rely on; it costs something
     only where a user gave the parts otherwise."""
-    if not isinstance(value, BCSR | BCOO) or (value.indices_sorted and value.unique_indices):
+    if type(value) is _PLAIN or not isinstance(value, BCSR | BCOO):
+        return value
+    if value.indices_sorted and value.unique_indices:
         return value
     with wide():  # int64 indices stay so
         if isinstance(value, BCSR):

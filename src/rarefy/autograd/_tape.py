@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 
 from rarefy._cell import Cell
-from rarefy._later import Later, may_wait, now, wait_in
+from rarefy._later import Later, may_wait, now, wait_all
 from rarefy._ops.compiled import Static, pullback, split_params
 from rarefy._ops.fallback import require_room_back
 from rarefy._ops.gradient import add, as_stype, cotangent_like
@@ -245,29 +245,36 @@ def backward(
     zero.
     """
     found = propagate(heads, cotangents, retain_graph=retain_graph)
+    waiting: list[tuple[Cell, Later]] = []
+    for slot, cotangent in found.items():
+        leaf = slot.leaf
+        if leaf is None or leaf.grad is None or leaf.grad_req == "null":
+            continue
+        if type(cotangent) is Later and leaf.grad_req == "write" and may_wait(leaf.grad):
+            waiting.append((leaf.grad, cotangent))
+        elif not _write(leaf, now(cotangent), cotangents):
+            continue
+        leaf.fresh = True
+    if waiting:
+        wait_all(*zip(*waiting, strict=True))
+
+
+def _write(leaf: Leaf, cotangent: Value | None, heads: Sequence[Value]) -> bool:
+    """Writes the gradient of a variable; False where there is nothing to write."""
+    assert leaf.grad is not None
+    before = leaf.grad.value
     with wide():
-        for slot, cotangent in found.items():
-            leaf = slot.leaf
-            if leaf is None or leaf.grad is None or leaf.grad_req == "null":
-                continue
-            if type(cotangent) is Later:
-                if leaf.grad_req == "write" and may_wait(leaf.grad):
-                    wait_in(leaf.grad, cotangent)
-                    leaf.fresh = True
-                    continue
-                cotangent = now(cotangent)
-            before = leaf.grad.value
-            if cotangent is not None:
-                value = as_stype(cotangent, leaf.stype)
-                value = add(before, value) if leaf.grad_req == "add" else value
-            elif leaf.grad_req == "add" or before is None:
-                continue
-            else:
-                value = zeros_of(before.shape, before.dtype, leaf.stype)
-            assert value is not None
-            # The caller, or the next backward, has its head gradients too.
-            leaf.grad.store(value, shared=any(value is c for c in cotangents))
-            leaf.fresh = True
+        if cotangent is not None:
+            value = as_stype(cotangent, leaf.stype)
+            value = add(before, value) if leaf.grad_req == "add" else value
+        elif leaf.grad_req == "add" or before is None:
+            return False
+        else:
+            value = zeros_of(before.shape, before.dtype, leaf.stype)
+    assert value is not None
+    # The caller, or the next backward, has its head gradients too.
+    leaf.grad.store(value, shared=any(value is c for c in heads))
+    return True
 
 
 def propagate(
@@ -291,7 +298,7 @@ def propagate(
                         pending.setdefault(slot, None)
                 continue
             if not getattr(node, "puts_off", False):
-                outer = list(map(now, outer))
+                outer = [c if c is None else now(c) for c in outer]
             for slot, cotangent in zip(node.inputs, node.pull_back(outer), strict=True):
                 if slot is not None:
                     before = pending.get(slot)

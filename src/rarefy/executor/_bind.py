@@ -137,11 +137,11 @@ class _Properties:
         return _fitting(shared.get(node.name), shape, dtype, self._gradients[node.name], ctx)
 
 
-def _fitting(array: NDArray | None, shape: Any, dtype: str, stype: SType, ctx: Context) -> NDArray:
+def _fitting(array: NDArray | None, shape: Any, dtype: Any, stype: SType, ctx: Context) -> NDArray:
     """The array, if it is one of that kind; zeros otherwise."""
-    if array is not None and (array.shape, array.stype) == (shape, stype):
-        if np.dtype(array.dtype).name == dtype:
-            return array
+    kind = (shape, stype, dtype)
+    if array is not None and (array.shape, array.stype, np.dtype(array.dtype).name) == kind:
+        return array
     return zeros(shape, ctx=ctx, dtype=dtype, stype=stype)
 
 

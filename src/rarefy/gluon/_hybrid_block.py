@@ -9,6 +9,7 @@ from typing import Any
 import jax
 
 from rarefy import nd, sym
+from rarefy._later import seen
 from rarefy._ops.storage import is_traced
 from rarefy.context import Context
 from rarefy.executor._walk import Walk
@@ -112,7 +113,7 @@ class HybridBlock(Block):
             raise _mixed()
         if self._active and self._form is None:
             self._form = form
-        if any(is_traced(a._cell.value) for a in arrays):
+        if any(is_traced(seen(a._cell)) for a in arrays):
             return self.forward(*args)
         if not self._active:
             # Together now, if they can be, rather than layer by layer as the run comes to them.

@@ -223,9 +223,12 @@ class Trainer:
         """The parameters that have a new gradient on some device."""
         found = []
         for i, param in enumerate(self._params):
-            if param.grad_req == "null":
+            if param._grad_req == "null":
                 continue
             arrays = param._copies(param._data)
+            if len(arrays) == 1 and (slot := arrays[0]._slot) and slot.leaf and slot.leaf.fresh:
+                found.append((i, param))
+                continue
             if all(a._fresh_grad for a in arrays):
                 found.append((i, param))
                 continue
@@ -251,14 +254,19 @@ class Trainer:
 
     def _update(self, current: Sequence[tuple[int, Parameter]]) -> None:
         for place, updater in enumerate(self._updaters):
-            fresh: list[tuple[int, NDArray, NDArray]] = []
+            indices: list[int] = []
+            grads: list[NDArray] = []
+            weights: list[NDArray] = []
             for i, param in current:
-                weight, grad = param._data[place], param._grad[place]  # type: ignore[index]
-                if weight._fresh_grad:
-                    fresh.append((i, grad, weight))
-                    weight._fresh_grad = False
-            if fresh and not self._update_on_kvstore:
-                indices, grads, weights = map(list, zip(*fresh, strict=True))
+                assert param._data is not None and param._grad is not None
+                weight = param._data[place]
+                slot = weight._slot
+                if slot is not None and slot.leaf is not None and slot.leaf.fresh:
+                    slot.leaf.fresh = False
+                    indices.append(i)
+                    grads.append(param._grad[place])
+                    weights.append(weight)
+            if indices and not self._update_on_kvstore:
                 updater(indices, grads, weights)
 
     # Files

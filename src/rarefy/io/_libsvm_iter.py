@@ -15,7 +15,7 @@ from rarefy.io._libsvm_reader import LibSVMReader
 from rarefy.io._options import check_part
 from rarefy.io._scan import scan_libsvm
 from rarefy.nd._create import array as nd_array
-from rarefy.nd._create_sparse import csr_matrix
+from rarefy.nd._create_sparse import csr_matrix, csr_of_checked
 
 Path = str | os.PathLike
 
@@ -140,32 +140,34 @@ class _Batches:
         """The batches of an epoch, all of `batch_size` rows if they are to be round."""
         first_row, head = 0, None
         for data, label in self._read():
-            rows = data.shape[0]
+            rows = _height(data)
             head = head or (data, label)
             index = np.arange(first_row, first_row + rows)
             first_row += rows
             pad = self.batch_size - rows if self.round_batch else 0
             if pad:
-                again = np.arange(pad) % head[0].shape[0]
-                data, label = _append(data, head[0][again]), _append(label, head[1][again])
+                again = np.arange(pad) % _height(head[0])
+                data = _append(_scipy(data), _scipy(head[0])[again])
+                label = _append(label, head[1][again])
                 index = np.concatenate([index, again])
             yield DataBatch([self._array(data)], [self._array(label)], pad, index.astype(np.uint64))
 
     def _read(self) -> Generator[tuple[Any, Any], None, None]:
-        """Data as SciPy rows, labels as SciPy rows or as an array."""
+        """Data as read or as SciPy rows, labels as SciPy rows or as an array."""
         start, stop = self.rows
         data = self.data.epoch(start_row=start)
         labels = self.labels.epoch(start_row=start) if self.labels else None
         left = None if stop is None else stop - start
         for batch in data:
-            X: Any = batch.to_scipy()
+            X: Any = batch
             label: Any = batch.labels
             if labels is not None:
                 label = self._label_rows(next(labels, None), batch)
             if left is not None:
-                X, label = X[:left], label[:left]
-                left -= X.shape[0]
-            if X.shape[0]:
+                if left < batch.rows:
+                    X, label = _scipy(batch)[:left], label[:left]
+                left -= _height(X)
+            if _height(X):
                 yield X, label
             if left == 0:
                 return
@@ -184,7 +186,18 @@ class _Batches:
     def _array(self, rows: Any) -> Any:
         if isinstance(rows, np.ndarray):
             return nd_array(rows, dtype=self.dtype)
+        if isinstance(rows, RowBatch):
+            parts = (rows.data, rows.indices, rows.indptr)
+            return csr_of_checked(*parts, (rows.rows, rows.n_cols), self.dtype)
         return csr_matrix(rows, dtype=self.dtype)
+
+
+def _scipy(rows: Any) -> Any:
+    return rows.to_scipy() if isinstance(rows, RowBatch) else rows
+
+
+def _height(rows: Any) -> int:
+    return rows.rows if isinstance(rows, RowBatch) else rows.shape[0]
 
 
 def _append(rows: Any, more: Any) -> Any:

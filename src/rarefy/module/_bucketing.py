@@ -360,7 +360,8 @@ class BucketingModule(BaseModule):
             default_bucket_key is not None,
             "default_bucket_key is required for loading BucketingModule",
         )
-        keys = load_arrays(f"{os.fspath(prefix)}.buckets")[0].asnumpy().tolist()
+        saved: Any = load_arrays(f"{os.fspath(prefix)}.buckets")
+        keys = saved[0].asnumpy().tolist()
         symbols = {k: load_symbol(f"{os.fspath(prefix)}-{k}-symbol.json") for k in keys}
         args, states = load_params(prefix, epoch)
         return BucketingModule.load_dict(

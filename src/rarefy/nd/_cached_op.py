@@ -13,7 +13,7 @@ from jax.extend.core import jaxpr_as_fun
 
 from rarefy import _key
 from rarefy._cell import Cell, holding
-from rarefy._later import Later, WaitingCell, like, new_kind, now, put_off, wait_in
+from rarefy._later import Later, WaitingCell, like, new_kind, now, put_off, waiting
 from rarefy._ops import deferred
 from rarefy._ops.gradient import as_stype
 from rarefy._ops.opdef import Signature
@@ -113,8 +113,7 @@ class CachedOp:
                 value = (*given, *values)[source]
                 _owner(args, cells, source).shared = True
             if type(value) is Later:
-                cell = wait_in(Cell(value), value, shared=shared)  # pyright: ignore[reportArgumentType]
-                handle = Handle._classes["default"](cell, None, slot)
+                handle = Handle._classes["default"](waiting(value, shared=shared), None, slot)
             else:
                 handle = Handle._wrap(value, slot, shared=shared)
             handle._ctx = context
@@ -332,12 +331,15 @@ class _Info:
 
     def rebuild(self, handles: Sequence[Handle]) -> Any:
         """What the function returns, with these arrays."""
+        if self.constants == [_ARRAY] and self.tree == _LEAF:
+            return handles[0]
         arrays = iter(handles)
         leaves = [next(arrays) if c is _ARRAY else c for c in self.constants]
         return jax.tree.unflatten(self.tree, leaves)
 
 
 _ARRAY = object()
+_LEAF = jax.tree.structure(0)
 _OFTEN = 8
 """How many calls are run at once: another program would cost more than it saves."""
 
@@ -482,7 +484,7 @@ class CachedNode:
                 jax.tree.map(lambda like: jnp.zeros(like.shape, like.dtype), e) if c is None else c
                 for c, e in zip(cotangents, info.expected, strict=True)
             ]
-            if all(map(_is_like, map(like, filled), info.expected)):
+            if all(map(_is_like, filled, info.expected)):
                 numbers = self._numbers(call, found)
                 if any(type(x) is Later for x in (*numbers, *filled)):
                     return _put_back_off(info, numbers, filled)
@@ -496,14 +498,14 @@ class CachedNode:
         call.given = list(map(now, call.given))
 
     def _numbers(self, call: _Call, found: _Traced) -> list[jax.Array]:
-        groups = {"argument": (*call.given, *call.values), "result": found.results}
-        numbers = []
+        arguments, numbers = (*call.given, *call.values), []
         for kind, which in self.info.sources:
             if kind == "saved":
                 numbers.append(found.saved[which])
-            else:
-                value = groups[kind][which[0]]
-                numbers.append(value._bufs[which[1]] if isinstance(value, JAXSparse) else value)
+                continue
+            value = (arguments if kind == "argument" else found.results)[which[0]]
+            dense = type(value) is Later or not isinstance(value, JAXSparse)
+            numbers.append(value if dense else value._bufs[which[1]])
         return numbers
 
     def pull_back_recorded(self, cotangents: Sequence[Taped | None]) -> Sequence[Taped | None]:
@@ -562,8 +564,9 @@ def _put_back_off(info: _Info, numbers: list[Any], cotangents: list[Any]) -> tup
 
 def _is_like(value: Any, expected: Any) -> bool:
     """Whether a cotangent is stored as expected, part by part."""
+    value = like(value)
     if not isinstance(value, JAXSparse):
-        return value.shape == expected.shape and not isinstance(expected, JAXSparse)
+        return not isinstance(expected, JAXSparse) and value.shape == expected.shape
     return jax.tree.structure(value) == jax.tree.structure(expected) and [
         x.shape for x in jax.tree.leaves(value)
     ] == [x.shape for x in jax.tree.leaves(expected)]

@@ -242,6 +242,12 @@ def _csr_of_scipy(matrix: Any, ctx: Context | None, dtype: Any) -> CSRNDArray:
     return _made(_csr(values[:n], columns, starts, matrix.shape, in_order, distinct), ctx)
 
 
+def csr_of_checked(data, indices, indptr, shape: tuple[int, int], dtype: Any) -> CSRNDArray:
+    """A csr array of NumPy arrays that are known to be right, columns ascending in each row."""
+    data = data.astype(np.dtype(dtype), copy=False)
+    return _made(_csr(data, indices, indptr, shape, True, True), None)
+
+
 def row_sparse_array(
     arg1: Any, shape: Any = None, ctx: Context | None = None, dtype: Any = None
 ) -> RowSparseNDArray:

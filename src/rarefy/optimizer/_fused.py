@@ -1,6 +1,7 @@
 """Updating several parameters by one program."""
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import is_
 from typing import Any
 
 import jax
@@ -9,7 +10,7 @@ import numpy as np
 
 from rarefy import _key, autograd
 from rarefy._cell import Cell, holding, store_all
-from rarefy._later import Later, finish, finish_all, new_kind, now, put_off
+from rarefy._later import Later, finish, finish_all, new_kind, now, put_off, seen
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import canonical, is_traced
 from rarefy.nd._handle import Handle
@@ -17,42 +18,6 @@ from rarefy.sparse import BCOO
 
 Item = tuple[Any, Handle, Handle, Any]
 """A parameter's index, weight, gradient and state."""
-
-
-def can_fuse(weight: Any, grad: Any, state: Any) -> bool:
-    """Whether a parameter can be updated together with others: weight and states are default and
-    whole, the gradient is default or row_sparse."""
-    return (
-        isinstance(weight, Handle)
-        and isinstance(grad, Handle)
-        and grad._stype != "csr"
-        and all(a._stype == "default" and a._path is None for a in (weight, *arrays_of(state)))
-        and not is_traced(weight._cell.value)
-    )
-
-
-def of_one_size(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
-    """Those whose row_sparse gradients have as many slots as the first one, and the others.
-
-    A program is made for the slots of its gradients. They come from a short ladder, but there would be
-    one for each combination of several.
-    """
-    together, rest, slots = [], [], None
-    for item in items:
-        value = item[2]._like
-        if isinstance(value, BCOO):
-            slots = value.nse if slots is None else slots
-            if value.nse != slots:
-                rest.append(item)
-                continue
-        together.append(item)
-    return together, rest
-
-
-def are_apart(items: Sequence[Item]) -> bool:
-    """Whether no cell is there twice, so that all weights and states may be donated."""
-    cells = [a._cell for _, weight, grad, state in items for a in (weight, grad, *arrays_of(state))]
-    return len(set(map(id, cells))) == len(cells) and not autograd.is_recording()
 
 
 def arrays_of(state: Any) -> list[Handle]:
@@ -71,7 +36,23 @@ class FusedUpdate:
     """
 
     def __init__(self) -> None:
-        self._programs: dict[Any, Callable[..., Any]] = {}
+        self._programs: dict[Any, _Program] = {}
+        self._list = _List((), ())
+
+    def divide(
+        self, indices: Sequence[Any], weights: Sequence[Any], grads: Sequence[Any], states: Any
+    ) -> tuple[list[Item], list[Item]]:
+        """The parameters that one program updates, and the others."""
+        arrays = (*weights, *grads, *states)
+        if not self._list.is_of(indices, arrays):
+            self._list = _List(indices, arrays)
+        together, rest = self._list.together, self._list.rest
+        if autograd.is_recording() or any(is_traced(seen(one[1]._cell)) for one in together):
+            return [], [*together, *rest]
+        if self._list.sparse > 1:
+            together, others = _of_one_size(together)
+            rest = [*others, *rest]
+        return ([], [*together, *rest]) if len(together) == 1 else (together, rest)
 
     def __call__(
         self, apply: Callable[..., None], items: Sequence[Item], hyper: Sequence[Mapping[str, Any]]
@@ -80,29 +61,101 @@ class FusedUpdate:
 
         Args:
           apply: the optimizer's `apply` or `apply_multi_precision`.
-          items: the parameters.
+          items: the parameters, some that `divide` gave.
           hyper: the numbers of each.
         """
-        held = [[weight, *arrays_of(state)] for _, weight, _, state in items]
-        key = tuple(
-            (item[0], _shape_of(item[3]), tuple(h)) for item, h in zip(items, hyper, strict=True)
-        )
-        if key not in self._programs:
-            layout = [(item[0], item[3], tuple(h)) for item, h in zip(items, hyper, strict=True)]
-            self._programs[key] = _Program(apply, layout)
-        for arrays in held:
-            for array in arrays:
+        arrays, described = self._list.of(items)
+        names = tuple(map(tuple, hyper))
+        program = self._programs.get((described, names))
+        if program is None:
+            layout = [(*one, n) for one, n in zip(described, names, strict=True)]
+            program = self._programs[described, names] = _Program(apply, layout)
+        for array in arrays:
+            if array._slot is not None:
                 array._leave_record()
-        cells = [array._cell for arrays in held for array in arrays]
+        cells = [array._cell for array in arrays]
         numbers = np.asarray([value for h in hyper for value in h.values()], np.float64)
         with wide():
             own = [jax.tree.map(jnp.copy, c.value) if c.shared else c.value for c in cells]
             grads = [item[2]._given for item in items]
             grads = [g if type(g) is Later else canonical(g) for g in grads]
-            new, random = self._programs[key](own, grads, numbers)
+            new, random = program(own, grads, numbers)
         store_all(cells, new)
         if random is not None:
             _key.STATE.store(random)
+
+
+class _List:
+    """A list of parameters and what holds as long as it is made of the same arrays.
+
+    Args:
+      indices: of the parameters.
+      arrays: their weights, their gradients and their states.
+
+    Attributes:
+      together: the parameters that can be updated together, as long as nothing is recorded or traced:
+        weight and states are default and whole, the gradient is default or row_sparse, and no cell is
+        there twice, so that all weights and states may be donated.
+      rest: the others.
+      sparse: how many gradients of `together` are row_sparse.
+    """
+
+    def __init__(self, indices: Sequence[Any], arrays: Sequence[Any]):
+        self._indices, self._arrays = tuple(indices), arrays
+        n = len(self._indices)
+        items = list(zip(self._indices, arrays[:n], arrays[n : 2 * n], arrays[2 * n :], strict=True))
+        self.together = [one for one in items if _can_fuse(*one[1:])]
+        cells = [a._cell for _, w, g, s in self.together for a in (w, g, *arrays_of(s))]
+        if len(set(map(id, cells))) < len(cells):
+            self.together = []
+        ours = set(map(id, self.together))
+        self.rest = [one for one in items if id(one) not in ours]
+        self.sparse = sum(one[2]._stype == "row_sparse" for one in self.together)
+        self._all = self._describe(self.together)
+
+    def is_of(self, indices: Sequence[Any], arrays: Sequence[Any]) -> bool:
+        """Whether it is the list of these parameters."""
+        return (
+            len(arrays) == len(self._arrays)
+            and self._indices == tuple(indices)
+            and all(map(is_, arrays, self._arrays))
+        )
+
+    def of(self, items: Sequence[Item]) -> tuple[list[Handle], Any]:
+        """The arrays to be updated, and for each parameter its index and how its state nests."""
+        return self._all if items is self.together else self._describe(items)
+
+    @staticmethod
+    def _describe(items: Sequence[Item]) -> tuple[list[Handle], Any]:
+        arrays = [a for _, weight, _, state in items for a in (weight, *arrays_of(state))]
+        return arrays, tuple((item[0], _shape_of(item[3])) for item in items)
+
+
+def _can_fuse(weight: Any, grad: Any, state: Any) -> bool:
+    return (
+        isinstance(weight, Handle)
+        and isinstance(grad, Handle)
+        and grad._stype != "csr"
+        and all(a._stype == "default" and a._path is None for a in (weight, *arrays_of(state)))
+    )
+
+
+def _of_one_size(items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
+    """Those whose row_sparse gradients have as many slots as the first one, and the others.
+
+    A program is made for the slots of its gradients. They come from a short ladder, but there would be
+    one for each combination of several.
+    """
+    together, rest, slots = [], [], None
+    for item in items:
+        value = item[2]._like
+        if isinstance(value, BCOO):
+            slots = value.nse if slots is None else slots
+            if value.nse != slots:
+                rest.append(item)
+                continue
+        together.append(item)
+    return together, rest
 
 
 def _shape_of(state: Any) -> Any:
@@ -117,13 +170,13 @@ class _Program:
 
     Args:
       apply: the optimizer's `apply` or `apply_multi_precision`.
-      layout: for each parameter its index, its state and the names of its numbers.
+      layout: for each parameter its index, how its state nests and the names of its numbers.
     """
 
     def __init__(
         self, apply: Callable[..., None], layout: Sequence[tuple[Any, Any, Sequence[str]]]
     ):
-        self._nested = [(index, _shape_of(state), names) for index, state, names in layout]
+        self._nested = layout
         self._apply = apply
         self._compiled = jax.jit(self._trace, donate_argnums=0)
         self._draws = True
@@ -150,7 +203,8 @@ class _Program:
 
         operands = [*held, *grads, numbers, _key.STATE.value]
         laters = put_off(self._kind, trace, operands, held)
-        finish([t for x in laters if (t := x.task) is not None][:1], donated=held)
+        assert laters[0].task is not None
+        finish([laters[0].task], donated=held)
         return [later.value for later in laters], None
 
     def _trace(self, held, grads, numbers, random):

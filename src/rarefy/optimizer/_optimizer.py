@@ -14,7 +14,7 @@ from rarefy._ops.precision import wide
 from rarefy._ops.storage import SType, Value, stype_of
 from rarefy.nd._handle import Handle
 from rarefy.nd._invoke import invoke
-from rarefy.optimizer._fused import FusedUpdate, are_apart, can_fuse, of_one_size
+from rarefy.optimizer._fused import FusedUpdate
 from rarefy.sparse import BCOO
 from rarefy.sparse._check import is_concrete
 from rarefy.sparse._row_sparse import row_sparse, row_sparse_rows
@@ -206,9 +206,11 @@ class Optimizer:
 
     def _update_count(self, index: Any) -> None:
         """Counts an update of a parameter, or of each of a list."""
+        counts = self._index_update_count
         for i in index if isinstance(index, list | tuple) else (index,):
-            self._index_update_count[i] = 1 + self._index_update_count.get(i, self.begin_num_update)
-            self.num_update = max(self.num_update, self._index_update_count[i])
+            count = counts[i] = 1 + counts.get(i, self.begin_num_update)
+            if count > self.num_update:
+                self.num_update = count
 
     # Updates.
 
@@ -312,18 +314,13 @@ class Optimizer:
     ) -> None:
         """Updates several parameters: default ones in one program, the rest one by one."""
         update = self.update_multi_precision if multi_precision else self.update
-        rest = []
-        together = []
-        for one in zip(indices, weights, grads, states, strict=True):
-            (together if can_fuse(*one[1:]) else rest).append(one)
-        together, others = of_one_size(together)
-        rest += others
-        if len(together) == 1 or not are_apart(together):
-            together, rest = [], [*together, *rest]
+        fused = self._fused.get(multi_precision)
+        if fused is None:
+            fused = self._fused[multi_precision] = FusedUpdate()
+        together, rest = fused.divide(indices, weights, grads, states)
         if together:
-            hyper = [self.hyper(index) for index, *_ in together]
-            apply = self.apply_multi_precision if multi_precision else self.apply
-            self._fused.setdefault(multi_precision, FusedUpdate())(apply, together, hyper)
+            hyper = [self.hyper(one[0]) for one in together]
+            fused(self.apply_multi_precision if multi_precision else self.apply, together, hyper)
         for one in rest:
             update(*one)
 

@@ -156,8 +156,10 @@ class TrainStep:
             been done without that row.
         """
         finish_all()  # the program takes over buffers
-        if any(self._cells[i].value.indices is not rows for i, rows in self._rows.items()):
-            self._again()  # somebody has stored a weight or a state
+        for i, rows in self._rows.items():
+            if getattr(self._cells[i].value, "indices", None) is not rows:
+                self._again()  # somebody has stored a weight or a state
+                break
         values = _values_of(batch)
         kind = self._kind(values)
         look = self._look(kind, values)
@@ -228,24 +230,23 @@ class TrainStep:
         places = {id(cell): i for i, cell in enumerate(self._cells)}
         found: dict[int, jax.Array] = {}
         for name in self._trained.keys() & names:
-            weight = self._trained[name]._value
-            states = [s for s in self.states[name] if isinstance(s._value, BCOO)]
-            if not isinstance(weight, BCOO) or lacks_rows(weight) or weight.nse != weight.shape[0]:
+            handles = [self._trained[name], *self.states[name]]
+            values = [h._value for h in handles]
+            sparse = {i: v for i, v in enumerate(values) if isinstance(v, BCOO)}
+            weight = sparse.get(0)
+            if weight is None or not _has_all(weight):
                 continue
-            for state in states:
-                if state._value.nse == weight.nse and not count_stored(state._value):
-                    data, rows = state._value.data, jnp.copy(weight.indices)
-                    state._cell.store(_with_rows(data, rows))
-            if not any(lacks_rows(s._value) or s._value.nse != weight.nse for s in states):
-                for handle in (self._trained[name], *states):
-                    found[places[id(handle._cell)]] = handle._value.indices
+            for i, state in sparse.items():
+                if state.nse == weight.nse and not count_stored(state):
+                    sparse[i] = _with_rows(state.data, jnp.copy(weight.indices))
+                    handles[i]._cell.store(sparse[i])
+            if all(map(_has_all, sparse.values())):
+                found |= {places[id(handles[i]._cell)]: v.indices for i, v in sparse.items()}
         return dict(sorted(found.items()))
 
     def _opened(self, held: list[Value]) -> list[Value]:
         """The same values, with tables for the row_sparse ones that have all rows."""
-        for i in self._rows:
-            held[i] = held[i].data
-        return held
+        return [v.data if i in self._rows else v for i, v in enumerate(held)]  # pyright: ignore[reportAttributeAccessIssue]
 
     def _next_hyper(self) -> np.ndarray:
         """What changes from step to step, for all parameters, as one `(h,)` float64 array."""
@@ -410,9 +411,14 @@ def _flat(state: Any) -> tuple[NDArray, ...]:
     return (state,)
 
 
+def _has_all(value: BCOO) -> bool:
+    """Whether slot i of a row_sparse value holds row i, for all rows."""
+    return value.nse == value.shape[0] and not lacks_rows(value)
+
+
 def _with_rows(table: jax.Array, rows: jax.Array) -> BCOO:
     """A row_sparse value that stores all rows, which are numbered `rows`, `(n, 1)`."""
-    return BCOO((table, rows), shape=table.shape, indices_sorted=True, unique_indices=True)
+    return BCOO._trusted(table, rows, table.shape, indices_sorted=True, unique_indices=True)
 
 
 def _own(cell: Cell) -> Value:

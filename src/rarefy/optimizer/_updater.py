@@ -38,27 +38,31 @@ class Updater:
           weight: its array.
         """
         several = isinstance(index, list | tuple)
-        items = list(zip(index, grad, weight, strict=True)) if several else [(index, grad, weight)]
-        items = [(i.decode() if isinstance(i, bytes) else i, g, w) for i, g, w in items]
-        for i, _, w in items:
-            if i not in self.states:
-                self.states[i] = self.optimizer.create_state_multi_precision(i, w)
+        indices, grads, weights = (index, grad, weight) if several else ([index], [grad], [weight])
+        indices = [i.decode() if isinstance(i, bytes) else i for i in indices]
+        optimizer, states = self.optimizer, self.states
+        for i, w in zip(indices, weights, strict=True):
+            if i not in states:
+                states[i] = optimizer.create_state_multi_precision(i, w)
             self.states_synced[i] = True
-        optimizer = self.optimizer
-        if items:  # copies of a parameter on several devices are counted apart
-            optimizer._set_current_context(items[0][2].context.device_id)
-        if optimizer.updates_itself and self.aggregate_updates:
-            groups = _of_one_dtype(items, max(1, optimizer.aggregate_num))
-        elif several and not optimizer.updates_itself:
-            groups = [items] if items else []
-        else:
-            for i, g, w in items:
-                optimizer.update_multi_precision(i, w, g, self.states[i])
+        if not indices:
             return
-        for group in groups:
+        # Copies of a parameter on several devices are counted apart.
+        ctx = weights[0]._ctx
+        optimizer._set_current_context(ctx.device_id if ctx else weights[0].context.device_id)
+        if several and not optimizer.updates_itself:
+            mine = [states[i] for i in indices]
+            optimizer.update_multi_precision(indices, weights, grads, mine)
+            return
+        items = list(zip(indices, grads, weights, strict=True))
+        if not (optimizer.updates_itself and self.aggregate_updates):
+            for i, g, w in items:
+                optimizer.update_multi_precision(i, w, g, states[i])
+            return
+        for group in _of_one_dtype(items, max(1, optimizer.aggregate_num)):
             indices, grads, weights = map(list, zip(*group, strict=True))
-            states = [self.states[i] for i in indices]
-            optimizer.update_multi_precision(indices, weights, grads, states)
+            mine = [states[i] for i in indices]
+            optimizer.update_multi_precision(indices, weights, grads, mine)
 
     def sync_state_context(self, state: State, context: Any) -> State:
         """The state with its arrays on a device."""
