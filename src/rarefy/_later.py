@@ -39,6 +39,9 @@ def new_kind() -> int:
     return next(_kinds)
 
 
+Shapes = tuple[tuple[int, tuple[int | None, ...]], ...]
+
+
 class Later:
     """A result of a task.
 
@@ -219,30 +222,17 @@ def _needed(tasks: Sequence[Task]) -> list[Task]:
 
 def _do(todo: Sequence[Task], donated: Sequence[Any]) -> None:
     values = list(donated)
-    places = {id(v): ~i for i, v in enumerate(values)}
-    first: dict[Task, int] = {}
-    shapes, wanted, live, count = [], [], [], 0
+    shapes = _wired(todo, values)
+    # What only these tasks held is not held any more.
+    wanted, live, count = [], [], 0
     for task in todo:
-        first[task] = count
-        wires = []
-        for x in task.operands:
-            if type(x) is Later and x.task is not None:
-                wires.append(first[x.task] + x.index)
-                continue
-            x = now(x)
-            place = None if x is None else places.get(id(x))
-            if place is None and x is not None:
-                place = places[id(x)] = ~len(values)
-                values.append(x)
-            wires.append(place)
-        shapes.append((task.kind, tuple(wires)))
-        for i, each in enumerate(task.laters):
+        for i, each in enumerate(task.laters, count):
             later = each()
             if later is not None:
                 wanted.append(later)
-                live.append(count + i)
+                live.append(i)
         count += len(task.laters)
-    key = (tuple(shapes), tuple(live), len(donated))
+    key = (shapes, tuple(live), len(donated))
     program = _programs.get(key)
     if program is None:
         program = _programs[key] = _together(shapes, live)
@@ -251,20 +241,63 @@ def _do(todo: Sequence[Task], donated: Sequence[Any]) -> None:
     before, _current.tasks = _current.tasks, todo
     try:
         results = program(values[: len(donated)], values[len(donated) :])
+    except BaseException:
+        _restore(todo, shapes, values)
+        raise
     finally:
         _current.tasks = before
     for later, value in zip(wanted, results, strict=True):
         later.value, later.task = value, None
     for task in todo:
-        task.operands, task.laters = (), []
+        task.laters = []
 
 
-def _together(shapes: Sequence[tuple[int, Sequence[int | None]]], live: Sequence[int]) -> Any:
+def _wired(todo: Sequence[Task], values: list[Any]) -> Shapes:
+    """Takes the operands out of tasks: their values are appended to `values`.
+
+    Returns:
+      For each task its kind, and where its operands are: result number i of the tasks before, or value
+      number ~i; None for none.
+    """
+    places = {id(v): ~i for i, v in enumerate(values)}
+    first: dict[Task, int] = {}
+    shapes, count = [], 0
+    for task in todo:
+        first[task] = count
+        count += len(task.laters)
+        wires = []
+        for x in task.operands:
+            if type(x) is Later:
+                if x.task is not None:
+                    wires.append(first[x.task] + x.index)
+                    continue
+                x = x.value
+            place = None if x is None else places.get(id(x))
+            if place is None and x is not None:
+                place = places[id(x)] = ~len(values)
+                values.append(x)
+            wires.append(place)
+        shapes.append((task.kind, tuple(wires)))
+    for task in todo:
+        task.operands = ()
+    return tuple(shapes)
+
+
+def _restore(todo: Sequence[Task], shapes: Shapes, values: Sequence[Any]) -> None:
+    """Gives tasks their operands again, after their program has failed."""
+    made: list[Later] = []
+    for task, (_, wires) in zip(todo, shapes, strict=True):
+        task.operands = [w if w is None else made[w] if w >= 0 else values[~w] for w in wires]
+        mine = [each() or Later(task, i, None) for i, each in enumerate(task.laters)]
+        task.laters = list(map(ref, mine))
+        made += mine
+
+
+def _together(shapes: Shapes, live: Sequence[int]) -> Callable[..., Any]:
     """One program for tasks.
 
     Args:
-      shapes: for each task its kind, and where its operands are: result number i of those before, or
-        operand number ~i; None for none.
+      shapes: from `_wired`.
       live: which results the program returns.
     """
 

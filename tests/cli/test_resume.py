@@ -96,9 +96,9 @@ def test_stopped_training_goes_on_exactly(clicks, more_clicks, tmp_path, setting
 def test_stopped_training_of_a_network_goes_on_exactly(clicks, more_clicks, tmp_path):
     """What dropout drops goes on too."""
     settings = {"model": "deepfm", "hidden": "6", "dropout": 0.3, "l2": 0.01, "seed": 3}
-    settings |= {"epochs": 3, "batch_size": 32, "valid": more_clicks}
+    settings |= {"epochs": 2, "batch_size": 64, "valid": more_clicks}
     trained(clicks, tmp_path / "whole", **settings)
-    trained(clicks, tmp_path / "pieces", stops=(40,), **settings)  # 32 steps an epoch
+    trained(clicks, tmp_path / "pieces", stops=(20,), **settings)  # 16 steps an epoch
     assert_same_runs(tmp_path / "whole", tmp_path / "pieces")
 
 

@@ -176,7 +176,7 @@ def test_networks_and_matrix_factorization_learn_pairs_too(rarefy, tmp_path):
     for name, rows, seed in (("train.svm", 3000, 1), ("test.svm", 1000, 2)):
         save_libsvm(name, *interactions(rows, seed), index_base=1)
     for model, *options in (
-        ("widedeep", "--hidden", "16", "--epochs", 60, "--factor-lr", 1),
+        ("widedeep", "--hidden", "16", "--factor-lr", 1, "--factor-std", 0.3),
         ("mf", "--valid", "test.svm", "--early-stop", 2),
     ):
         out = train(rarefy, "train.svm", "--model", model, *options, "--out", model)

@@ -50,9 +50,9 @@ def run(
     Returns:
       The results, as a tuple.
     """
-    static, scalars = split_params(plan.op, params)
     if plan.eager:
-        return meaning(plan.op, plan.rule, static, training)(values, scalars, key)
+        return _run_eager(plan, values, params, key, training)
+    static, scalars = split_params(plan.op, params)
     program = _forward(plan.op, plan.rule, static, training, donate)
     if not donate:
         results = program((), tuple(values), scalars, key)
@@ -62,6 +62,15 @@ def run(
     given = tuple(v for i, v in enumerate(values) if i in donate)
     kept = tuple(v for i, v in enumerate(values) if i not in donate)
     return program(given, kept, scalars, key)
+
+
+def _run_eager(plan: Plan, values, params, key, training) -> tuple[Value, ...]:
+    op = plan.op
+    if op.needs_training or op.needs_key:
+        static, scalars = split_params(op, params)
+        return meaning(op, plan.rule, static, training)(values, scalars, key)
+    result = (plan.rule or op).fn(*values, **params)
+    return result if isinstance(result, tuple) else (result,)
 
 
 def meaning(op: Operator, rule: Rule | None, static: Static, training: bool) -> Callable[..., Any]:

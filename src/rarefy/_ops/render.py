@@ -47,7 +47,14 @@ def render(op: Operator, name: str, invoke: Invoke, *, module: str) -> Callable[
     choices = {n: c for n, p in op.parameters.items() if (c := _choices(p.annotation))}
     flags = [n for n, p in op.parameters.items() if p.annotation is bool]
 
+    # What a call with arrays only has to do: the rest of the function costs half of what a small
+    # operator does.
+    brief = not op.variadic and not tuples and len(defaults) == len(op.parameters)
+    brief = brief and all(type(defaults[k]) is bool for k in flags)
+
     def function(*args, **kwargs):
+        if brief and not kwargs and len(args) == n_arrays:
+            return invoke(op, args, defaults.copy(), None)
         out = kwargs.pop("out", None)
         kwargs.pop("name", None)
         if op.variadic:

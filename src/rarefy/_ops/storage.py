@@ -79,7 +79,7 @@ def convert(value: Value, stype: SType) -> Value:
         if isinstance(dense, Tracer):
             return row_sparse_from_dense(dense, dense.shape[0])
         occupied, count = occupied_rows(dense)
-        return row_sparse_from_dense(dense, capacity(int(count), dense.shape[0]), occupied)
+        return row_sparse_from_dense(dense, capacity(int(np.asarray(count)), dense.shape[0]), occupied)
     if stype == "default":
         return dense
     raise ValueError(f"stype must be one of {', '.join(STYPES)}; got {stype!r}")
@@ -89,7 +89,7 @@ def _slots(dense: jax.Array) -> int:
     """How many slots hold the non-zero elements of a matrix."""
     if isinstance(dense, Tracer):
         return dense.size
-    return capacity(int(dense_places(dense, nse=0).count), dense.size)
+    return capacity(int(np.asarray(dense_places(dense, nse=0).count)), dense.size)
 
 
 def is_traced(value: Value) -> bool:

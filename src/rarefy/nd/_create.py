@@ -1,5 +1,6 @@
 """Making dense arrays."""
 
+from functools import cache
 from operator import index
 from typing import Any
 
@@ -101,6 +102,7 @@ def placed(made: Any, ctx: Context | None, out: Any = None) -> Any:
     return made if out is not None or ctx == made.context else at(ctx, made._value)
 
 
+@cache
 def _dtype(dtype: Any) -> str:
     return np.dtype(dtype or np.float32).name
 

@@ -22,7 +22,7 @@ from rarefy.autograd._tape import Slot, record
 from rarefy.base import MXNetError, NotAnArrayError, ParameterError
 from rarefy.nd._handle import Handle
 from rarefy.nd._unknown import UnknownShapeError, settle
-from rarefy.sparse import BCOO, JAXSparse
+from rarefy.sparse import BCOO
 
 
 def invoke(
@@ -212,7 +212,10 @@ def _store_aux(op, arrays, results, training: bool):
 
 
 def _deliver(op, plan, arrays, results, slots, out):
-    shared = [_share(arrays, r) for r in results]
+    shared = [
+        _share(arrays, r if stype == "default" else r._bufs, stype == "default")
+        for stype, r in zip(plan.out, results, strict=False)
+    ]
     if out is None:
         ctx = arrays[0]._ctx if arrays and arrays[0] is not None else None
         handles = [
@@ -237,22 +240,25 @@ def _new(stype: SType, value: Value, slot: Slot | None, shared: bool, ctx) -> Ha
     return handle
 
 
-def _share(arrays: Sequence[Handle | None], result: Any) -> bool:
-    """Marks the arrays whose buffers a result has taken over unchanged; whether there are any."""
-    leaves = _leaves(result)
+def _share(arrays: Sequence[Handle | None], result: Any, dense: bool) -> bool:
+    """Marks the arrays whose buffers a result has taken over unchanged; whether there are any.
+
+    `result` is the buffer of a dense result, or the buffers of a sparse one.
+    """
     found = False
     for array in arrays:
         if array is None:
             continue
-        for mine in _leaves(array._cell.value):
-            for leaf in leaves:
-                if mine is leaf:
-                    array._cell.shared = found = True
+        value = array._cell.value
+        if array._stype == "default":
+            same = value is result if dense else any(value is leaf for leaf in result)
+        elif dense:
+            same = any(mine is result for mine in value._bufs)
+        else:
+            same = any(mine is leaf for mine in value._bufs for leaf in result)
+        if same:
+            array._cell.shared = found = True
     return found
-
-
-def _leaves(value: Any) -> tuple[Any, ...]:
-    return value._bufs if isinstance(value, JAXSparse) else (value,)
 
 
 def _check_out(op: Operator, out: Any, result: Value) -> None:

@@ -192,7 +192,8 @@ def csr_multiply(a: BCSR, b: BCSR) -> BCSR:
 def csr_multiply_known(a: BCSR, b: BCSR) -> BCSR:
     """`csr_multiply` of matrices whose numbers are known, in as many slots as the capacity ladder has
     for the elements, or, where that are few, as either matrix has."""
-    _check_same_shape("csr_multiply", a, b)
+    if a.shape != b.shape:
+        _check_same_shape("csr_multiply", a, b)
     a, b = _in_order(a), _in_order(b)
     most = min(a.nse, b.nse)
     # Matrices that have little to do with each other have few elements in common.
@@ -202,7 +203,7 @@ def csr_multiply_known(a: BCSR, b: BCSR) -> BCSR:
         out = BCSR._trusted(data, columns, indptr, a.shape, True, True)
         if nse <= FEW_SLOTS and nse == most:
             return out
-        needed = capacity(int(count))
+        needed = capacity(int(np.asarray(count)))
         if needed <= nse:
             return trim_csr(out, needed)
         nse = needed
@@ -237,7 +238,7 @@ def csr_matmul(a: BCSR, b: BCSR, *, nse: int, sizes: jax.Array | None = None) ->
     places = a.indices, a.indptr, b.indices, b.indptr
     if _spdot.few_rows(a.shape, b.shape, a.nse + b.nse):
         out = _spdot.csr_spdot(a.data, b.data, *places, sizes, n_cols=shape[1], nse=nse)
-        data, indices, indptr = out
+        data, indices, indptr, _ = out
     else:
         product, (left, right) = _as_bcoo_product(a, b)
         sides = (a.data, left, b.data, right)
@@ -253,7 +254,14 @@ def csr_matmul_nnz(a: BCSR, b: BCSR) -> int:
 
 def csr_matmul_known(a: BCSR, b: BCSR) -> BCSR:
     """`csr_matmul` of matrices whose indices are known, in as many slots as the capacity ladder has for
-    the elements; waits for the indices."""
+    the elements, or, where these are few, as the larger of the two has; waits for the indices."""
+    guess = capacity(max(a.nse, b.nse))
+    if guess <= FEW_SLOTS and _spdot.few_rows(a.shape, b.shape, a.nse + b.nse):
+        # To count first takes longer than a product that now and then turns out too large.
+        places = a.indices, a.indptr, b.indices, b.indptr
+        out = _spdot.csr_spdot(a.data, b.data, *places, n_cols=b.shape[1], nse=guess)
+        if int(np.asarray(out[3])) <= guess:
+            return BCSR._trusted(*out[:3], (a.shape[0], b.shape[1]), True, True)
     count, sizes = _matmul_sizes(a, b)
     return csr_matmul(a, b, nse=capacity(count), sizes=sizes)
 
@@ -263,7 +271,7 @@ def _matmul_sizes(a: BCSR, b: BCSR) -> tuple[int, jax.Array | None]:
     if _spdot.few_rows(a.shape, b.shape, a.nse + b.nse):
         places = a.indices, a.indptr, b.indices, b.indptr
         count, sizes = _spdot.csr_sizes(*places, n_cols=b.shape[1])
-        return int(count), sizes
+        return int(np.asarray(count)), sizes
     product, indices = _as_bcoo_product(a, b)
     return int(_spdot.count(*indices, product=product)), None
 

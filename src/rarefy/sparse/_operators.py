@@ -55,9 +55,9 @@ def csr_product(lhs: Any, rhs: Any, numbers: Any, out_dtype: Any = None) -> Any:
     if slots > _spdot.FEW_SLOTS and all(map(is_concrete, places)):
         with jax.ensure_compile_time_eval():
             count, sizes = _spdot.csr_sizes(*places, n_cols=rhs.shape[1])
-            slots = capacity(int(count), slots)
+            slots = capacity(int(np.asarray(count)), slots)
     options = {"n_cols": rhs.shape[1], "nse": slots, "out_dtype": out_dtype}
-    return _spdot.csr_spdot(lhs.data, rhs.data, *places, sizes, **options)
+    return _spdot.csr_spdot(lhs.data, rhs.data, *places, sizes, **options)[:3]
 
 
 def matmul(lhs: Any, rhs: Any) -> Any:

@@ -213,9 +213,9 @@ def retain(value: BCOO, ids: Any) -> BCOO:
 def retain_known(value: BCOO, ids: np.ndarray, capacity: int) -> BCOO:
     """`retain` of concrete ids that ascend without repeats within `[0, n)`, in `capacity` slots."""
     n = value.shape[0]
-    dtype = index_dtype_for(n)
-    wanted = np.full(capacity, n, dtype)
+    wanted = np.empty(capacity, index_dtype_for(n))
     wanted[: ids.shape[0]] = ids
+    wanted[ids.shape[0] :] = n
     # A value that stores all its rows has row i in slot i.
     whole = value.nse == n and n > 0 and int(np.asarray(value.indices)[-1, 0]) == n - 1
     data, indices = _take_known(value.data, value.indices, wanted, n_rows=n, whole=whole)

@@ -279,8 +279,8 @@ def csr_sizes(a_indices, a_indptr, b_indices, b_indptr, *, n_cols):
 def csr_spdot(
     a, b, a_indices, a_indptr, b_indices, b_indptr, sizes=None, *, n_cols, nse, out_dtype=None
 ):
-    """The product of two csr matrices, of `nse` slots: data, indices and indptr, as `spdot`; `sizes`
-    are those of `csr_sizes`, where they are known."""
+    """The product of two csr matrices, of `nse` slots: data, indices and indptr, as `spdot`, and the
+    number of elements, also beyond `nse`; `sizes` are those of `csr_sizes`, where they are known."""
     dtype = common_dtype(a, b) if out_dtype is None else np.dtype(out_dtype)
     places = as_kernel_index(a_indices, a_indptr, b_indices, b_indptr)
     values = a.astype(dtype), b.astype(dtype)
@@ -293,17 +293,17 @@ def matrix_product(
     """Multiplies two csr matrices whose values are of one dtype, any.
 
     Returns:
-      data `(nse,)` and coordinates `(nse, 2)`, or data, indices and indptr for `csr`; sorted,
-      unique, padding last.
+      data `(nse,)` and coordinates `(nse, 2)`, or for `csr` data, indices, indptr and the number of
+      elements, also beyond `nse`; sorted, unique, padding last.
     """
     places, dtype = (a_indices, a_indptr, b_indices, b_indptr), a.dtype
     if dtype in EXACT:
         out = csr_matmul(a, b, *places, sizes, n_cols=n_cols, nse=nse, coordinates=not csr)
-        return out[: 3 if csr else 2]
+        return out if csr else out[:2]
     found = csr_dot_csr_places(*places, n_cols=n_cols, nse=nse)
     data = _values(a, b, (*places, found.indices, found.indptr), n_cols)
     if csr:
-        return data, found.indices, found.indptr
+        return data, found.indices, found.indptr, found.count
     return data, csr_to_coo(found.indices, found.indptr, n_cols=n_cols)
 
 

@@ -10,6 +10,7 @@ from rarefy.sparse._capacity import capacity
 from rarefy.sparse._index import pad_leading
 
 INT32_MAX = 2**31 - 1
+_UNSIGNED = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}
 
 
 def require_ids(name: str, ids: Any, limit: int, of: str) -> None:
@@ -21,7 +22,13 @@ def require_ids(name: str, ids: Any, limit: int, of: str) -> None:
     if is_traced(ids):
         return
     host = np.asarray(ids)
-    if host.size == 0 or (host.min() >= 0 and host.max() < limit):
+    if host.size == 0:
+        return
+    if host.dtype == np.int64 or host.dtype == np.int32:
+        # Negative ones are larger than any limit when read without a sign.
+        if host.view(_UNSIGNED[host.dtype.itemsize]).max() < limit:
+            return
+    elif host.min() >= 0 and host.max() < limit:
         return
     flat = host.reshape(-1)
     outside = ~((flat >= 0) & (flat < limit))
