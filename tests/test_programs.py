@@ -68,6 +68,23 @@ def test_programs_find_what_is_planted(printed, rng):
     assert deep["auc"] > 0.9 and deep["log_loss"] < 0.3
 
 
+def test_gradients_of_tables_have_the_rows_of_a_batch():
+    features = {"features": 50, "factors": 4}
+    options = {
+        "linear_classification": {"features": 50, "positive_weight": 1.0},
+        "factorization_machine": {**features, "loss": "squared", "mean": 0.0},
+        "wide_deep": {**features, "hidden": (4,)},
+        "matrix_factorization": {"users": 50, "items": 50, "factors": 4, "mean": 0.0},
+    }
+    for name, arguments in options.items():
+        net = runpy.run_path(str(PROGRAMS / f"{name}.py"))["network"](**arguments)
+        pair = dict.fromkeys(("user", "item"), (8,))
+        shapes = pair if "users" in arguments else {"data": (8, 50)}
+        executor = net.simple_bind(mx.cpu(), **shapes)
+        tables = [n for n, array in executor.arg_dict.items() if len(array) == 50]
+        assert tables and {executor.grad_dict[n].stype for n in tables} == {"row_sparse"}, name
+
+
 def test_a_weight_makes_up_for_a_rare_class(printed):
     """A quarter of rows that are all alike is positive: at three times the weight it is as good as half
     of them, and the loss is that of a coin."""

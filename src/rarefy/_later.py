@@ -139,7 +139,7 @@ class WaitingCell(Cell):
 
     @value.setter
     def value(self, value: Any) -> None:
-        self.__class__ = Cell
+        self.__class__ = Cell  # pyright: ignore[reportAttributeAccessIssue]
         self.value = value
 
 
@@ -301,11 +301,11 @@ def _together(shapes: Shapes, live: Sequence[int]) -> Callable[..., Any]:
       live: which results the program returns.
     """
 
-    def program(donated: Sequence[Any], kept: Sequence[Any]) -> list[Any]:
+    def together(donated: Sequence[Any], kept: Sequence[Any]) -> list[Any]:
         values, made = [*donated, *kept], []
         for task, (_, wires) in zip(_current.tasks, shapes, strict=True):
             operands = (w if w is None else made[w] if w >= 0 else values[~w] for w in wires)
             made += task.trace(*operands)
         return [made[i] for i in live]
 
-    return jax.jit(program, donate_argnums=0)
+    return jax.jit(together, donate_argnums=0)

@@ -32,6 +32,10 @@ class ShapeError(MXNetError, ValueError):
     """A shape that an array cannot take. MXNet's kind depends on the place; so this is both."""
 
 
+class PlaceError(MXNetError, IndexError):
+    """A place outside an array."""
+
+
 class ChoiceError(ValueError, KeyError):
     """A word that is none of those to choose from. MXNet looks it up in a table, hence a KeyError."""
 

@@ -179,7 +179,8 @@ def test_networks_and_matrix_factorization_learn_pairs_too(rarefy, tmp_path):
         ("widedeep", "--hidden", "16", "--factor-lr", 1, "--factor-std", 0.3),
         ("mf", "--valid", "test.svm", "--early-stop", 2),
     ):
-        out = train(rarefy, "train.svm", "--model", model, *options, "--out", model)
+        options += ["--epochs", 12, "--out", model]
+        out = train(rarefy, "train.svm", "--model", model, *options)
         assert ("hidden 16," in out) == (model == "widedeep")
         assert metric(rarefy, model, "test.svm", "auc") > 0.97
         header = json.loads((tmp_path / model / "model.json").read_text())

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 
-from rarefy import cpu_pinned, nd
+from rarefy import autograd, cpu, cpu_pinned, nd
 from rarefy.base import ArgumentError
 from rarefy.gluon import data as gdata
 from rarefy.gluon.data.dataloader import WorkerTimeoutError, default_batchify_fn
@@ -222,3 +222,26 @@ def test_arguments_that_cannot_be_are_refused():
     ):
         with pytest.raises(kind, match=message):
             call()
+
+
+def test_csr_batches_stay_on_the_host_until_something_is_computed():
+    for dtype in (np.float32, np.float64):
+        rows = scipy.sparse.random(6, 9, density=0.4, format="csr", dtype=dtype, random_state=0)
+        (batch,) = gdata.DataLoader(gdata.ArrayDataset(rows), 6)
+        dense = rows.toarray()
+        parts = batch._value.data, batch._value.indices, batch._value.indptr
+        assert all(isinstance(p, np.ndarray) and not p.flags.writeable for p in parts)
+        assert (batch.context, batch.dtype) == (cpu(), dtype)
+        batch.check_format(True)
+        for same in (batch.copy(), batch.as_in_context(cpu()), batch.tostype("default"), batch * 1):
+            np.testing.assert_array_equal(same.asnumpy(), dense)
+        np.testing.assert_array_equal(batch[2:4].asnumpy(), dense[2:4])
+        taken = batch.asscipy()
+        taken.data[:] = 7  # a copy
+        batch.attach_grad()
+        with autograd.record():
+            total = (batch * batch).sum()
+        total.backward()
+        np.testing.assert_allclose(batch.grad.asnumpy(), 2 * dense, rtol=1e-6)
+        batch[:] = batch * 2
+        np.testing.assert_array_equal(batch.asnumpy(), 2 * dense)

@@ -127,3 +127,103 @@ def test_another_batch_size_without_labels():
     whole = module.predict(batches(64)).asnumpy()
     module.forward(mx.io.DataBatch([nd.sparse.csr_matrix(X[:10])]), is_train=False)
     np.testing.assert_allclose(module.get_outputs()[0].asnumpy(), whole[:10], rtol=1e-6)
+
+
+def softmax_by_hand(start, steps, rate, momentum=0.0, eps=None):
+    """Weight and bias after steps over the first 32 rows, with a rule that is lazy or not alike."""
+    weight, bias = start.astype("float64"), np.zeros(2)
+    state = [np.zeros_like(weight), np.zeros_like(bias)]
+    x, labels = X[:32].astype("float64"), np.eye(2)[Y[:32].astype(int)]
+    for _ in range(steps):
+        scores = np.exp(x @ weight + bias)
+        slope = (scores / scores.sum(axis=1, keepdims=True) - labels) / 32
+        for i, (array, grad) in enumerate(((weight, x.T @ slope), (bias, slope.sum(axis=0)))):
+            if eps is None:
+                state[i] = momentum * state[i] - rate * grad
+                array += state[i]
+            else:
+                state[i] += grad * grad
+                array -= rate * grad / np.sqrt(state[i] + eps)
+    return weight, bias
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "options"),
+    [("sgd", {}), ("sgd", {"momentum": 0.5}), ("adagrad", {"eps": 1e-3})],
+    ids=["sgd", "momentum", "adagrad"],
+)
+def test_a_step_on_a_row_sparse_weight(optimizer, options):
+    touched = np.flatnonzero(np.asarray(abs(X[:32]).sum(axis=0)).ravel())
+    start = np.random.default_rng(0).normal(size=(COLUMNS, 2)).astype("float32")
+    batch = mx.io.DataBatch([nd.sparse.csr_matrix(X[:32])], [nd.array(Y[:32])], 0)
+    module = mx.mod.Module(linear())
+    module.bind([("data", (32, COLUMNS))], [("softmax_label", (32,))])
+    module.init_params()
+    # All rows are stored: a table. Those of the batch alone: rows are searched for. And back.
+    for rows in (np.arange(COLUMNS), touched, np.arange(COLUMNS)):
+        stored = np.zeros_like(start)
+        stored[rows] = start[rows]
+        value = nd.sparse.row_sparse_array((start[rows], rows), shape=start.shape)
+        module.set_params({"weight": value, "bias": nd.zeros(2)}, {})
+        module.init_optimizer(
+            optimizer=optimizer,
+            optimizer_params={"learning_rate": 0.5, **options},
+            force_init=bool(options) or not module.optimizer_initialized,
+        )
+        for _ in range(3):
+            module.forward_backward(batch)
+            module.update()
+        weight, bias = softmax_by_hand(stored, 3, 0.5, **options)
+        found = module.get_params()[0]
+        np.testing.assert_allclose(found["weight"].asnumpy(), weight, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(found["bias"].asnumpy(), bias, rtol=1e-4, atol=1e-5)
+        assert found["weight"].stype == "row_sparse"
+        assert found["weight"].indices.asnumpy().tolist() == rows.tolist()
+    assert module._whole_step.compilations == (1 if options else 2)
+
+
+def test_a_graph_that_uses_the_rows_of_a_weight_is_no_table():
+    data = mx.sym.Variable("data", stype="csr")
+    weight = mx.sym.Variable("weight", stype="row_sparse", shape=(COLUMNS, 2), init=mx.init.One())
+    kept = mx.sym.sparse.retain(weight, mx.sym.Variable("rows"))
+    net = mx.sym.MakeLoss(mx.sym.sparse.dot(data, kept))
+    module = mx.mod.Module(net, ["data", "rows"], None)
+    module.bind([("data", (4, COLUMNS)), mx.io.DataDesc("rows", (2,), layout="T")])
+    module.init_params()
+    module.init_optimizer(optimizer_params={"learning_rate": 4.0})
+    batch = mx.io.DataBatch([nd.sparse.csr_matrix(np.ones((4, COLUMNS))), nd.array([3, 7])], None, 0)
+    module.forward_backward(batch)
+    module.update()
+    expected = np.ones((COLUMNS, 2))
+    expected[[3, 7]] -= 4  # four rows of ones, over four
+    np.testing.assert_array_equal(numbers(module)["weight"], expected)
+
+
+def test_a_bucket_may_have_its_parameters_in_another_order():
+    def gen(key):
+        data = mx.sym.Variable("data")
+        w, v = (mx.sym.Variable(n, shape=(1,), init=mx.init.Zero()) for n in ("w", "v"))
+        terms = [data * 1 * w, data * 2 * v] if key else [data * 1 * v, data * 3 * w]
+        return mx.sym.MakeLoss(terms[0] + terms[1]), ("data",), ()
+
+    one = [mx.io.DataDesc("data", (1,))]
+    module = mx.mod.BucketingModule(gen, 1)
+    module.bind(one)
+    module.init_params()
+    module.init_optimizer(optimizer_params={"learning_rate": 1.0, "momentum": 0.5, "wd": 0.0})
+    for key in (1, 0):
+        module.forward_backward(
+            mx.io.DataBatch([nd.ones(1)], [], 0, bucket_key=key, provide_data=one)
+        )
+        module.update()
+    # w: -1, then -(0.5 + 3) more; v: -2, then -(1 + 1) more
+    found = {name: array.item() for name, array in numbers(module).items()}
+    assert found == {"w": -4.5, "v": -4.0}
+    assert module._buckets[0].symbol.list_arguments()[1] == "v"
+
+
+def test_the_bar_of_fit_counts_batches(capsys):
+    module = mx.mod.Module(linear())
+    module.fit(batches(), num_epoch=2, eval_metric="ce", progress=True)
+    shown = capsys.readouterr().err
+    assert "Epoch[0]: 4batch" in shown and "4/4" in shown and "cross-entropy=" in shown

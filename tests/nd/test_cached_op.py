@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import rarefy as mx
-from rarefy import autograd, nd
+from rarefy import _later, autograd, nd, optimizer
 from rarefy.nd._cached_op import CachedOp
 
 RNG = np.random.default_rng(3)
@@ -224,3 +224,67 @@ def test_inside_another_trace_it_runs_as_it_is():
     )
     assert (op.compilations, outer.compilations) == (0, 1)
     assert not isinstance(net.v._value, jax.core.Tracer)
+
+
+def test_what_comes_again_and_again_is_put_off_until_it_is_read(monkeypatch):
+    """A loop that trains becomes one program; whoever reads in between gets what there would be."""
+    runs, do = [], _later._do
+    monkeypatch.setattr(_later, "_do", lambda *args: (runs.append(args), do(*args)))
+    x, y = nd.array([[1.0, 2.0], [3.0, 5.0]]), nd.array([[1.0], [0.0]])
+
+    def train(read, steps=12):
+        weight, bias = nd.array([[0.5, -0.25]]), nd.array([0.1])
+        for array in (weight, bias):
+            array.attach_grad()
+        net = CachedOp(lambda x: nd.FullyConnected(x, weight, bias, num_hidden=1))
+        loss = CachedOp(lambda p, y: nd.square(p - y))
+        updater = optimizer.get_updater(optimizer.create("sgd", learning_rate=0.01))
+        held = [weight, bias]
+        for _ in range(steps):
+            runs.clear()
+            with autograd.record():
+                out = net([x], held)
+                value = loss([out, y])
+            if read == "results":
+                out.wait_to_read()
+            value.backward(retain_graph=read == "again")
+            if read == "again":
+                value.backward()
+            if read == "gradients":
+                weight.grad.wait_to_read()
+            if read == "other":
+                with autograd.record():
+                    left = net([x], held)  # has the weights of now, whenever it is read
+                    before = x.asnumpy() @ weight.asnumpy().T + bias.asnumpy()
+            updater([0, 1], [weight.grad, bias.grad], held)
+            if read == "other":
+                np.testing.assert_allclose(left.asnumpy(), before, 1e-5)
+        if read == "nothing":
+            assert len(runs) == 1, runs  # the loop is one program
+        return [a.asnumpy() for a in (weight, bias, value, weight.grad)]
+
+    weight, bias, value = np.array([[0.5, -0.25]]), np.array([0.1]), None
+    for _ in range(12):
+        error = x.asnumpy() @ weight.T + bias - y.asnumpy()
+        value, grad = error**2, 2 * error.T @ x.asnumpy()
+        weight, bias = weight - 0.01 * grad, bias - 0.01 * 2 * error.sum()
+    for read in ("nothing", "results", "gradients", "again", "other"):
+        for mine, wanted in zip(train(read), (weight, bias, value, grad), strict=True):
+            np.testing.assert_allclose(mine, wanted, 1e-4, 1e-6, err_msg=read)
+
+
+def test_going_back_through_weights_that_were_updated_since_is_where_they_were():
+    weight = variable((1, 2))
+    before = weight.asnumpy()
+    net = CachedOp(lambda x: nd.dot(x, nd.square(weight).T))
+    updater = optimizer.get_updater(optimizer.create("sgd"))
+    other = variable((3,))
+    for _ in range(10):  # the last ones are put off
+        weight[:] = before
+        with autograd.record():
+            out = net([nd.ones((4, 2))], [weight])
+        out.backward(retain_graph=True)
+        updater([0, 1], [weight.grad, nd.ones(3)], [weight, other])
+        out.backward()
+        np.testing.assert_allclose(weight.grad.asnumpy(), 2 * before * 4, 1e-6)
+        np.testing.assert_allclose(weight.asnumpy(), before - 0.01 * 2 * before * 4, 1e-6)

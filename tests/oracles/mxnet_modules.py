@@ -67,7 +67,8 @@ BUCKETS = [
     "note(params(m), m.score(It(), 'ce')); note([x for x in m.predict(It(), merge_batches=False)])",
     _BOUND + "m.forward(batch(3, 1)); m.save_checkpoint(folder + '/b', 7)\n"
     "n = mx.mod.BucketingModule.load(folder + '/b', 7, gen, 5)\n"
-    "note(n.params_initialized, n.binded, sorted(n._buckets)); n.bind(It().provide_data, It().provide_label)\n"
+    "note(n.params_initialized, n.binded, sorted(n._buckets))\n"
+    "n.bind(It().provide_data, It().provide_label)\n"
     "n.forward(batch(2, 3)); note(n.get_outputs(), params(n))\n"
     "o = mx.mod.BucketingModule.load_dict({5: gen(5)[0]}, gen, 5, start, {})\n"
     "o.bind(It().provide_data, It().provide_label, for_training=False)\n"
@@ -201,6 +202,13 @@ MODULE = [
         "m = ready(); m.init_optimizer(); m.forward_backward(b); m.update(); note(m.get_outputs())\n"
         "m.forward_backward(b); m.forward(b); m.backward(); m.update(); note(params(m))\n"
         "m.forward_backward(b); note(m.score(batches(), 'acc')); m.update()",
+        "m = mx.mod.Module(sparse('row_sparse'), ['data'], ['label'],\n"
+        "    context=[mx.cpu(0), mx.cpu(1)], work_load_list=[3, 1]); it = rows()\n"
+        "ids = lambda b: {'weight': nd.arange(6)}\n"
+        "m.fit(it, num_epoch=2, eval_metric='mse', kvstore=mx.kv.create('device'),\n"
+        "    arg_params=weights(m), aux_params={}, allow_missing=True, sparse_row_id_fn=ids,\n"
+        "    optimizer_params={'learning_rate': .5, 'momentum': .9})\n"
+        "note(params(m), m.score(it, 'mse', sparse_row_id_fn=ids))",
         "m = ready(); m.get_input_grads()",
         "mx.mod.Module(mlp()).bind(*shapes(), for_training=False, inputs_need_grad=True)",
         "m = ready(); m.init_optimizer(optimizer=3)",

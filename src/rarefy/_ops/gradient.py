@@ -49,7 +49,12 @@ def pull_back(
       inputs: values; an absent array is None.
       cotangents: one for each result, of its structure.
       want: for each input a storage type, or None where no cotangent is needed.
+
+    The cotangent of integers is computed as if they were float64, and cut to integers, as MXNet's are.
     """
+    wanted = [v for v, w in zip(inputs, want, strict=True) if v is not None and w is not None]
+    if any(jnp.issubdtype(v.dtype, jnp.integer) for v in wanted):
+        return _pull_back_integers(fn, inputs, cotangents, want)
     leaves = [
         None if s is None or v is None else getattr(v, "data", v)
         for v, s in zip(inputs, want, strict=True)
@@ -72,6 +77,18 @@ def pull_back(
         # Zero times the slope at zero is NaN for some: padding has to be cleared.
         results[i] = with_stored(inputs[i], g)
     return tuple(results)
+
+
+def _pull_back_integers(fn, inputs, cotangents, want) -> tuple[Value | None, ...]:
+    def as_float(value):
+        integers = value is not None and jnp.issubdtype(value.dtype, jnp.integer)
+        return value.astype(jnp.float64) if integers else value
+
+    found = pull_back(fn, [as_float(v) for v in inputs], cotangents, want)
+    return tuple(
+        c if c is None or v is None else c.astype(v.dtype)
+        for c, v in zip(found, inputs, strict=True)
+    )
 
 
 def add(a: Value | None, b: Value | None) -> Value | None:

@@ -64,7 +64,15 @@ def infer(
         out = rule.out(**params) if callable(rule.out) else rule.out
         if out is not None:
             return _sparse_plan(op, signature, rule, out)
+    if op.mixes and "row_sparse" in signature and "csr" not in signature:
+        out = tuple(signature[i] or "default" for i in op.updated(params))
+        return _sparse_plan(op, signature, _mixed(op), out)
     return _dense_plan(op, signature, op.n_results(params))
+
+
+@cache
+def _mixed(op: Operator) -> Rule:
+    return Rule(op.fn, "row_sparse")
 
 
 @cache

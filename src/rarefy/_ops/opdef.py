@@ -72,6 +72,7 @@ class Operator:
     eager: bool = False
     converts: bool = False
     hint: str | None = None
+    mixes: bool = False
     check: Callable[..., None] | None = None
     rules: dict[Signature, tuple[Rule, ...]] = field(default_factory=dict)
     gradients: dict[Signature, Callable[..., Any]] = field(default_factory=dict)
@@ -108,7 +109,7 @@ class Operator:
     @property
     def is_sparse(self) -> bool:
         """Whether the operator has a rule for sparse storage: then it is in the sparse namespaces."""
-        return bool(self.rules)
+        return bool(self.rules) or self.mixes
 
     def draws(self, params: dict[str, Any]) -> bool:
         """Whether a call with these parameters takes a random key."""
@@ -148,7 +149,9 @@ def operator(name: str | None = None, **options):
         `Rule`, of the dense meaning), `converts` (whether a sparse result stores just what is not zero
         in a dense array, so that its cotangent is dense too), `hint` (the parameter, None by default,
         that names the storage type wanted of the result: where no rule gives it the result is
-        converted), `check` (called with the values and the
+        converted), `mixes` (whether the dense meaning of a variadic operator with `updates` takes every
+        mix of default and row_sparse arrays, and gives the storage types of what it replaces),
+        `check` (called with the values and the
         parameters before an operator runs on concrete values, to refuse values that no kernel can
         refuse).
 

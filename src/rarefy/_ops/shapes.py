@@ -367,6 +367,7 @@ _RULES: dict[str, Callable[[dict[str, Any], Shapes, Shapes], None]] = {
     "BatchNorm": _per_channel(None),
     "LayerNorm": _per_channel(None),
     "InstanceNorm": _per_channel(1),
+    "IdentityAttachKLSparseReg": _per_channel(1),
     "GroupNorm": _per_group,
     "LeakyReLU": _slope,
     "SoftmaxOutput": _softmax_label,

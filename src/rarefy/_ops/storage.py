@@ -79,7 +79,9 @@ def convert(value: Value, stype: SType) -> Value:
         if isinstance(dense, Tracer):
             return row_sparse_from_dense(dense, dense.shape[0])
         occupied, count = occupied_rows(dense)
-        return row_sparse_from_dense(dense, capacity(int(np.asarray(count)), dense.shape[0]), occupied)
+        return row_sparse_from_dense(
+            dense, capacity(int(np.asarray(count)), dense.shape[0]), occupied
+        )
     if stype == "default":
         return dense
     raise ValueError(f"stype must be one of {', '.join(STYPES)}; got {stype!r}")

@@ -21,6 +21,7 @@ from rarefy.autograd._tape import (
     Node,
     Recorded,
     Slot,
+    keep,
     next_number,
     reachable,
 )
@@ -64,6 +65,7 @@ class Derived:
         self.inputs = inputs
         self.outputs: tuple[Slot, ...] = ()
         self.present: tuple[int, ...] = ()
+        keep(self)
 
     def pull_back(self, cotangents: Sequence[Value | None]) -> tuple[Value | None, ...]:
         """Cotangents of the inputs from those of the outputs."""
@@ -86,6 +88,10 @@ class Derived:
                 )
         fn = _pullback_of_function(self.fn, want, self.present, tuple(given))
         return fn, self.values, self.operands
+
+    def held(self) -> Sequence[Any]:
+        """The values that `pull_back` is going to read; none after `release`."""
+        return self.values or ()
 
     def release(self) -> None:
         """Lets the saved values go."""

@@ -150,6 +150,10 @@ class FunctionNode:
             )
         return Taped(value, cotangent._slot)
 
+    def held(self) -> Sequence[Any]:
+        """None: a function keeps arrays, which show what they hold now."""
+        return ()
+
     def release(self) -> None:
         """Lets the function and what it saved go."""
         self.function = None

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Protocol
+from weakref import WeakValueDictionary
 
 import jax
 import jax.numpy as jnp
@@ -66,9 +67,34 @@ class Recorded(Protocol):
         """Cotangents of the inputs from those of the outputs."""
         ...
 
+    def held(self) -> Iterable[Any]:
+        """The values that `pull_back` is going to read; none after `release`."""
+        ...
+
     def release(self) -> None:
         """Lets the saved values go; there is no going back through the node any more."""
         ...
+
+
+_kept: WeakValueDictionary[int, Recorded] = WeakValueDictionary()
+
+
+def keep(node: Recorded) -> None:
+    """Notes that a node holds values, for `spare`."""
+    _kept[node.number] = node
+
+
+def spare(cells: Iterable[Cell]) -> None:
+    """Marks those of some cells as shared whose buffers a record is going to read, so that no program
+    takes them over. After a backward pass its record reads none."""
+    # The list of references is made in one go, whatever other threads record meanwhile.
+    nodes = [node for node in (kept() for kept in _kept.valuerefs()) if node is not None]
+    held = [value for node in nodes for value in node.held() if value is not None]
+    if held:
+        needed = set(map(id, jax.tree.leaves(held)))
+        for cell in cells:
+            if not cell.shared and any(id(x) in needed for x in jax.tree.leaves(cell.value)):
+                cell.shared = True
 
 
 class GradientError(MXNetError):
@@ -124,6 +150,7 @@ class Node:
     """One recorded operator."""
 
     __slots__ = (
+        "__weakref__",
         "inputs",
         "key",
         "number",
@@ -176,6 +203,10 @@ class Node:
             for i, c in enumerate(found)
         )
 
+    def held(self) -> Iterable[Any]:
+        """The values that `pull_back` is going to read; none after `release`."""
+        return () if self.values is None else itertools.chain(*self.values)
+
     def gone(self) -> GradientError:
         """The error that the record was released."""
         return GradientError(
@@ -207,6 +238,7 @@ def record(
     static, scalars = split_params(plan.op, params)
     node = Node(plan, static, scalars, training, key, tuple(slots))
     node.values = (tuple(inputs), tuple(outputs))
+    keep(node)
     if plan.fallback:
         node.places = {
             i: value

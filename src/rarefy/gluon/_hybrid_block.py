@@ -4,6 +4,7 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from operator import is_
 from typing import Any
 
 import jax
@@ -40,6 +41,7 @@ class HybridBlock(Block):
         self._active = False
         self._waits = True  # whether parameters may be there whose shapes are not known
         self._compiled: dict[Any, _Compiled] = {}
+        self._last: _Compiled | None = None  # that of the last run, if it took plain arrays
         self._form: Any = None  # how inputs nest, from the first compiled run on
         self._op_hook: tuple[Callable[..., Any], bool] | None = None
         super().__init__(prefix, params)
@@ -60,6 +62,7 @@ class HybridBlock(Block):
     def _changed(self) -> None:
         self._waits = True
         self._compiled = {}
+        self._last = None
         super()._changed()
 
     def hybridize(
@@ -80,6 +83,7 @@ class HybridBlock(Block):
             and always for the shapes at hand.
         """
         self._active = active
+        self._last = None
         if clear:
             self._compiled = {}
         if active and (self._forward_hooks or self._forward_pre_hooks):
@@ -103,6 +107,9 @@ class HybridBlock(Block):
     # Running
 
     def _run(self, *args: Any) -> Any:
+        last = self._last
+        if last is not None and last.takes(args):
+            return last.op(args, last.held(None))
         if not (self._active or self._waits):
             return self.forward(*args)
         flat, form = flatten(args)
@@ -133,12 +140,14 @@ class HybridBlock(Block):
     def _run_compiled(self, flat: Any, form: Any, arrays: Sequence[NDArray]) -> Any:
         ctx = _only_context(arrays)
         if self._op_hook is not None:
+            self._last = None
             return self._run_watched(flat, form, ctx, *self._op_hook)
         compiled = self._compiled.get((form, ctx))
         if compiled is None:
             compiled = self._compiled[form, ctx] = _Compiled(self, form)
         held = compiled.held(ctx)
         if ctx is None:
+            self._last = compiled if isinstance(form, int) and not self._waits else None
             return compiled.op(flat, held)
         with ctx:
             return compiled.op(flat, held)
@@ -312,6 +321,7 @@ class HybridBlock(Block):
           monitor_all: whether it is called with what operators read as well.
         """
         self._op_hook = None if callback is None else (callback, monitor_all)
+        self._last = None
         super().register_op_hook(callback, monitor_all)
 
 
@@ -332,16 +342,25 @@ class _Compiled:
 
     def __init__(self, block: HybridBlock, form: Any):
         self.op = CachedOp(lambda *flat: block.forward(*unflatten(form, flat)))
+        self._form = form
         self._params: list[Parameter] = list(block.collect_params().values())
+        self._data: list[Any] = [None] * len(self._params)
         self._held: list[NDArray] = []
+
+    def takes(self, args: Sequence[Any]) -> bool:
+        """Whether it is for such arguments: arrays of no particular device, and not traced."""
+        if len(args) != self._form:
+            return False
+        return all(
+            isinstance(a, NDArray) and a._ctx is None and not is_traced(seen(a._cell)) for a in args
+        )
 
     def held(self, ctx: Context | None) -> list[NDArray]:
         """The arrays of all parameters; the same list as long as they are the same arrays."""
-        arrays = [p._of(ctx) for p in self._params]
-        if len(arrays) != len(self._held) or any(
-            a is not b for a, b in zip(arrays, self._held, strict=True)
-        ):
-            self._held = arrays
+        data = [p._data for p in self._params]
+        if not all(map(is_, data, self._data)):
+            self._data = data  # whatever replaces a parameter's arrays makes a new list
+            self._held = [p._of(ctx) for p in self._params]
         return self._held
 
 

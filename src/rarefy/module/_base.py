@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from rarefy import metric as metrics
 from rarefy.context import cpu
@@ -356,6 +357,8 @@ class BaseModule:
         validation_metric: Any = None,
         monitor: Any = None,
         sparse_row_id_fn: Callable[..., Any] | None = None,
+        *,
+        progress: bool = False,
     ) -> None:
         """Trains over an iterator.
 
@@ -382,6 +385,7 @@ class BaseModule:
           validation_metric: of scoring; that of training by default.
           monitor: looks at each batch.
           sparse_row_id_fn: as of `prepare`.
+          progress: whether a bar on stderr shows how far each epoch is, and the metrics.
 
         Raises:
           ArgumentError: `num_epoch` is missing.
@@ -408,11 +412,21 @@ class BaseModule:
             validation_metric = eval_metric
         if not isinstance(eval_metric, metrics.EvalMetric):
             eval_metric = metrics.create(eval_metric)
+        batches = None  # in an epoch, known after the first
         for epoch in range(begin_epoch, num_epoch):
             began = time.time()
-            self._fit_epoch(
-                epoch, train_data, eval_metric, batch_end_callback, monitor, sparse_row_id_fn
-            )
+            with tqdm(
+                desc=f"Epoch[{epoch}]", total=batches, unit="batch", disable=not progress
+            ) as bar:
+                batches = self._fit_epoch(
+                    epoch,
+                    train_data,
+                    eval_metric,
+                    batch_end_callback,
+                    monitor,
+                    sparse_row_id_fn,
+                    bar,
+                )
             self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - began)
             arg_params, aux_params = self.get_params()
             self.set_params(arg_params, aux_params)  # the same on all devices
@@ -437,7 +451,9 @@ class BaseModule:
         batch_end_callback: Callbacks,
         monitor: Any,
         sparse_row_id_fn: Callable[..., Any] | None,
-    ) -> None:
+        bar: Any,
+    ) -> int:
+        """Trains over an epoch; returns its number of batches."""
         eval_metric.reset()
         batches = iter(train_data)
         data_batch, nbatch = next(batches, None), 0
@@ -454,10 +470,13 @@ class BaseModule:
                 monitor.toc_print()
             if following is None:  # before a callback resets what came since the last one
                 totals = eval_metric.get_global_name_value()
+            if bar.update() or (following is None and not bar.disable):
+                bar.set_postfix(eval_metric.get_name_value())
             _call(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
             data_batch, nbatch = following, nbatch + 1
         for name, value in totals:
             self.logger.info("Epoch[%d] Train-%s=%f", epoch, name, value)
+        return nbatch
 
     def _fit_step(self, data_batch: Any) -> None:
         """Computes results and gradients of a batch and updates the parameters."""

@@ -26,6 +26,7 @@ from rarefy.autograd._tape import (
     Leaf,
     Node,
     Slot,
+    keep,
     next_number,
     ones_like,
     propagate,
@@ -82,24 +83,29 @@ class CachedOp:
         if is_traced(values[-1]) or any(is_traced(v) for v in given if v is not None):
             return self.fn(*args)
         slots: list[Slot | None] = []
+        want: Signature | None = None
         if _mode.recording:
             slots = [None if a is None else a._slot for a in (*args, *held)]
-        want: Signature | None = None
-        if any(slots):
-            want = tuple(slot and slot.wanted for slot in slots)
+            wanted: list[SType | None] = [None if s is None else s.wanted for s in slots]
+            want = tuple(wanted) if any(wanted) else None
         mode = (_mode.recording, _mode.training)
         call = _Call(self, mode, want, list(args), held, cells, given, values)
         found = self._put_off(call) if want is not None else None
         if found is None:
             found = self._do(call)
         info = found.info
-        context = next((a._ctx for a in args if a is not None and a._ctx is not None), None)
-        for i, value in zip(info.changed, found.changed, strict=True):
-            if context is not None and cells[i] is _key.STATE:  # it is of no device
-                value = jnp.asarray(np.asarray(value))
-            cells[i].store(value)
+        context = None
+        for a in args:
+            if a is not None and a._ctx is not None:
+                context = a._ctx
+                break
+        if info.changed:
+            for i, value in zip(info.changed, found.changed, strict=True):
+                if context is not None and cells[i] is _key.STATE:  # it is of no device
+                    value = jnp.asarray(np.asarray(value))
+                cells[i].store(value)
         outer: Sequence[Slot | None] = [None] * len(info.results)
-        if want is not None and any(w for w in info.wanted):
+        if want is not None and any(info.wanted):
             node = CachedNode(call, info, slots, found)
             taken = iter(node.outputs)
             outer = [w and next(taken) for w in info.wanted]
@@ -140,20 +146,20 @@ class CachedOp:
             found = self._do(call)
             if _may_wait(found):
                 self._often[key] = found.info
-                found.info.likes = [v.aval for v in (*found.results, *found.saved)]
+                parts: Any = (*found.results, *found.saved)
+                found.info.likes = [v.aval for v in parts]
             return found
         info.calls += 1
         operands = (*call.given, *call.values)
-        if info.calls < _OFTEN or any(
-            type(operands[p]) is Later for c in info.checks for p in c.values if isinstance(p, int)
-        ):
+        if info.calls < _OFTEN or (info.checks and _check_waits(info.checks, operands)):
             return None
-        try:
-            deferred.make(info.checks, operands)
-        except (TypeError, ValueError) as error:
-            raise MXNetError(str(error)) from error
+        if info.checks:
+            try:
+                deferred.make(info.checks, operands)
+            except (TypeError, ValueError) as error:
+                raise MXNetError(str(error)) from error
         laters = put_off(info.kind, partial(self._trace_later, call), operands, info.likes)
-        count = sum(place is None for place in info.results)
+        count = info.results.count(None)
         return _Traced(laters[:count], (), laters[count:], info)
 
     def _trace_later(self, call: "_Call", *operands: Any) -> list[Any]:
@@ -194,6 +200,7 @@ class CachedOp:
         info = _Info()
         info.checks = deferred.on_arguments(ran.checks, [*given, *values])
         info.tree, info.constants = ran.tree, ran.constants
+        info.is_one = ran.tree == _LEAF and ran.constants == [_ARRAY]
         info.changed = [i for i, _ in ran.changed]
         info.wanted = [h._slot and h._slot.wanted for h in ran.arrays]
         outcomes = [h._value for h in ran.arrays]
@@ -311,6 +318,7 @@ class _Info:
         off.
       kind, back_kind: the kinds of task that it and its pullback are.
       calls: how often it was called after the first time.
+      is_one: whether the result is one array.
     """
 
     results: list[int | None]
@@ -325,13 +333,14 @@ class _Info:
     gives: Sequence[Any] = ()
     likes: Sequence[Any] = ()
     calls = 0
+    is_one = False
 
     def __init__(self) -> None:
         self.kind, self.back_kind = new_kind(), new_kind()
 
     def rebuild(self, handles: Sequence[Handle]) -> Any:
         """What the function returns, with these arrays."""
-        if self.constants == [_ARRAY] and self.tree == _LEAF:
+        if self.is_one:
             return handles[0]
         arrays = iter(handles)
         leaves = [next(arrays) if c is _ARRAY else c for c in self.constants]
@@ -348,9 +357,9 @@ _OFTEN = 8
 class _Traced:
     """What a forward program returns."""
 
-    results: Sequence[Value]
+    results: Sequence[Any]
     changed: Sequence[Value]
-    saved: Sequence[jax.Array]
+    saved: Sequence[Any]
     info: _Info
 
 
@@ -441,9 +450,16 @@ def _given(array: Handle) -> Any:
 def _kind(value: Any) -> Any:
     """What a program's shapes depend on."""
     if isinstance(value, JAXSparse):
-        parts = (x.aval for x in value._bufs)
+        # Rows that a loader has cut are NumPy arrays.
+        parts = (jax.typeof(x) if type(x) is np.ndarray else x.aval for x in value._bufs)
         return (type(value), value.shape, value.indices_sorted, value.unique_indices, *parts)  # pyright: ignore[reportAttributeAccessIssue]
     return value.like if type(value) is Later else value.aval
+
+
+def _check_waits(checks: Sequence[deferred.Check], operands: Sequence[Any]) -> bool:
+    """Whether numbers that are to be checked are not known yet."""
+    places = [p for check in checks for p in check.values if isinstance(p, int)]
+    return any(type(operands[p]) is Later for p in places)
 
 
 def _may_wait(found: "_Traced") -> bool:
@@ -475,6 +491,7 @@ class CachedNode:
         self.found: _Traced | None = found
         heads: list[SType] = [w for w in info.wanted if w is not None]
         self.outputs = tuple(Slot(w, node=self, index=i) for i, w in enumerate(heads))
+        keep(self)
 
     def pull_back(self, cotangents: Sequence[Value | None]) -> tuple[Value | None, ...]:
         """Cotangents of the inputs from those of the outputs."""
@@ -497,15 +514,16 @@ class CachedNode:
     def _done(call: _Call) -> None:
         call.given = list(map(now, call.given))
 
-    def _numbers(self, call: _Call, found: _Traced) -> list[jax.Array]:
+    def _numbers(self, call: _Call, found: _Traced) -> list[Any]:
         arguments, numbers = (*call.given, *call.values), []
         for kind, which in self.info.sources:
             if kind == "saved":
                 numbers.append(found.saved[which])
                 continue
-            value = (arguments if kind == "argument" else found.results)[which[0]]
+            value: Any = (arguments if kind == "argument" else found.results)[which[0]]
             dense = type(value) is Later or not isinstance(value, JAXSparse)
-            numbers.append(value if dense else value._bufs[which[1]])
+            numbers.append(value if dense else value._bufs[which[1]])  # pyright: ignore[reportAttributeAccessIssue]
+        # Besides what waits there are NumPy arrays, of rows that a loader has cut.
         return numbers
 
     def pull_back_recorded(self, cotangents: Sequence[Taped | None]) -> Sequence[Taped | None]:
@@ -542,6 +560,13 @@ class CachedNode:
                 "retain_graph=True to that call to go back twice"
             )
         return self.call, self.info, self.found
+
+    def held(self) -> Sequence[Any]:
+        """The values that `pull_back` is going to read; none after `release`."""
+        call = self.call
+        if call is None:
+            return ()
+        return [v for v in (*call.given, *call.values) if type(v) is not Later]
 
     def release(self) -> None:
         """Lets the saved values go."""

@@ -142,7 +142,7 @@ def csr_on_host(values, columns, starts, shape) -> CSRNDArray:
     """
     value = _checked_csr(values, columns, starts, shape)
     for part in (value.data, value.indices, value.indptr):
-        part.flags.writeable = False  # type: ignore[union-attr] - NumPy's, as immutable as JAX's
+        np.asarray(part).flags.writeable = False  # as those of JAX; the array itself, no copy
     return Handle._wrap(value)
 
 

@@ -10,7 +10,7 @@ from rarefy._ops.precision import wide
 from rarefy._ops.storage import Value, zeros_of
 from rarefy.autograd import GradientError, is_recording, is_training
 from rarefy.autograd._mode import _scope
-from rarefy.autograd._tape import Slot, next_number
+from rarefy.autograd._tape import Slot, keep, next_number
 from rarefy.base import MXNetError
 from rarefy.context import current_context
 from rarefy.nd._handle import Handle
@@ -113,8 +113,8 @@ def _require_default(method: str, **stypes: Sequence[str]) -> None:
     for name, kinds in stypes.items():
         for i, kind in enumerate(kinds):
             if kind != "default":
-                raise ValueError(
-                    f"{name}[{i}] is {kind!r}; a custom operator on sparse arrays must define "
+                raise MXNetError(
+                    f"Custom: {name}[{i}] is {kind!r}; a custom operator on sparse arrays must define "
                     f"{method}"
                 )
 
@@ -273,6 +273,7 @@ class CustomNode:
         self.call: _Call | None = call
         self.like = [(r._value.shape, r._value.dtype, r._stype) for r in results]
         self.outputs = tuple(Slot(r._stype, node=self, index=i) for i, r in enumerate(results))
+        keep(self)
 
     def pull_back(self, cotangents: Sequence[Value | None]) -> tuple[Value | None, ...]:
         """Cotangents of the inputs from those of the outputs."""
@@ -294,6 +295,11 @@ class CustomNode:
             "create_graph=True: the gradient of a custom operator has no gradient; write an "
             "autograd.Function instead"
         )
+
+    def held(self) -> Sequence[Any]:
+        """The values that `pull_back` is going to read; none after `release`."""
+        call = self.call
+        return () if call is None else [a._value for a in (*call.arrays, *call.results)]
 
     def release(self) -> None:
         """Lets the arrays and the operator go."""

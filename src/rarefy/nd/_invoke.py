@@ -18,8 +18,8 @@ from rarefy._ops.precision import wide
 from rarefy._ops.storage import SType, Value, canonical, convert, is_traced, to_dense
 from rarefy._watch import watch
 from rarefy.autograd._mode import _mode
-from rarefy.autograd._tape import Slot, record
-from rarefy.base import MXNetError, NotAnArrayError, ParameterError
+from rarefy.autograd._tape import Slot, record, spare
+from rarefy.base import MXNetError, NotAnArrayError, ParameterError, PlaceError
 from rarefy.nd._handle import Handle
 from rarefy.nd._unknown import UnknownShapeError, settle
 from rarefy.sparse import BCOO
@@ -86,7 +86,8 @@ def invoke(
                     donate=donate,
                 )
         except (TypeError, ValueError, IndexError) as error:
-            raise MXNetError(f"{op.name}: {error}") from error
+            kind = PlaceError if isinstance(error, IndexError) else MXNetError
+            raise kind(f"{op.name}: {error}") from error
     slots: Sequence[Slot | None] = _NO_SLOT if len(results) == 1 else (None,) * len(results)
     if _mode.recording:
         taped = [None if a is None else a._slot for a in arrays]
@@ -154,6 +155,7 @@ def _donated(op, params, arrays, values, out) -> tuple[int, ...]:
     """Positions of the updated arrays whose buffers nothing else can need."""
     positions = []
     updated, count = op.updated(params), op.n_returned(params)
+    spare(arrays[i]._cell for i in updated if arrays[i] is not None)
     outs = out if isinstance(out, list | tuple) else [out]
     for k, i in enumerate(updated):
         array = arrays[i]

@@ -548,11 +548,17 @@ class NDArray(Fluent, Handle, stype="default"):
         """What is assigned, as an array of this dtype and the given shape.
 
         Raises:
+          MXNetError: it is a recorded array, and operators are being recorded.
           TypeError: it is a sparse array, or no array at all.
           ValueError: it does not broadcast to the shape.
         """
         dtype = self._cell.value.dtype
         if isinstance(value, NDArray):
+            if value._is_recorded():
+                raise MXNetError(
+                    "a recorded result cannot become a part of another array, as no gradient would go "
+                    "through; assign to the whole array (x[:] = ...), or join parts with nd.concat"
+                )
             if value.stype != "default":
                 raise TypeError(
                     f"a {value.stype} array cannot be assigned to a dense one; use copyto, or "

@@ -13,6 +13,7 @@ from rarefy._cell import Cell, holding, store_all
 from rarefy._later import Later, finish, finish_all, new_kind, now, put_off, seen
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import canonical, is_traced
+from rarefy.autograd._tape import spare
 from rarefy.nd._handle import Handle
 from rarefy.sparse import BCOO
 
@@ -74,6 +75,7 @@ class FusedUpdate:
             if array._slot is not None:
                 array._leave_record()
         cells = [array._cell for array in arrays]
+        spare(cells)
         numbers = np.asarray([value for h in hyper for value in h.values()], np.float64)
         with wide():
             own = [jax.tree.map(jnp.copy, c.value) if c.shared else c.value for c in cells]
@@ -103,7 +105,9 @@ class _List:
     def __init__(self, indices: Sequence[Any], arrays: Sequence[Any]):
         self._indices, self._arrays = tuple(indices), arrays
         n = len(self._indices)
-        items = list(zip(self._indices, arrays[:n], arrays[n : 2 * n], arrays[2 * n :], strict=True))
+        items = list(
+            zip(self._indices, arrays[:n], arrays[n : 2 * n], arrays[2 * n :], strict=True)
+        )
         self.together = [one for one in items if _can_fuse(*one[1:])]
         cells = [a._cell for _, w, g, s in self.together for a in (w, g, *arrays_of(s))]
         if len(set(map(id, cells))) < len(cells):
@@ -178,7 +182,7 @@ class _Program:
     ):
         self._nested = layout
         self._apply = apply
-        self._compiled = jax.jit(self._trace, donate_argnums=0)
+        self._compiled = jax.jit(self.program, donate_argnums=0)
         self._draws = True
         self._kind = new_kind()
 
@@ -199,7 +203,7 @@ class _Program:
 
         def trace(*operands: Any) -> Sequence[Any]:
             own, numbers, random = operands[:count], operands[-2], operands[-1]
-            return self._trace(own, operands[count:-2], numbers, random)[0]
+            return self.program(own, operands[count:-2], numbers, random)[0]
 
         operands = [*held, *grads, numbers, _key.STATE.value]
         laters = put_off(self._kind, trace, operands, held)
@@ -207,7 +211,8 @@ class _Program:
         finish([laters[0].task], donated=held)
         return [later.value for later in laters], None
 
-    def _trace(self, held, grads, numbers, random):
+    def program(self, held, grads, numbers, random):
+        """What is compiled: the new values, and the random state where it has changed."""
         values, numbers = iter(held), iter(numbers)
         arrays: list[Handle] = []
 

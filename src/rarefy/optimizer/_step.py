@@ -24,7 +24,7 @@ from rarefy._later import finish_all
 from rarefy._ops import deferred
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import Value, canonical, count_stored
-from rarefy.autograd._tape import Leaf, Slot
+from rarefy.autograd._tape import Leaf, Slot, spare
 from rarefy.base import MXNetError
 from rarefy.nd._handle import Handle
 from rarefy.nd._ndarray import NDArray
@@ -132,6 +132,7 @@ class TrainStep:
         rest = {id(h._cell): h._cell for h in self._frozen}
         self._others = [cell for each, cell in rest.items() if each not in mine]
         self._rows = self._rows_of_tables(tables)
+        self._slots = {n: _slots_of(p) for n, p in self._trained.items() if _slots_of(p)}
         self._again = partial(
             self.bind, params, others=others, states=states, indices=indices, tables=tables
         )
@@ -156,10 +157,9 @@ class TrainStep:
             been done without that row.
         """
         finish_all()  # the program takes over buffers
-        for i, rows in self._rows.items():
-            if getattr(self._cells[i].value, "indices", None) is not rows:
-                self._again()  # somebody has stored a weight or a state
-                break
+        if self._is_other():
+            self._again()
+        spare(self._cells)
         values = _values_of(batch)
         kind = self._kind(values)
         look = self._look(kind, values)
@@ -224,6 +224,13 @@ class TrainStep:
                 jax.eval_shape(trace, held, [c.value for c in self._others], values)
             self._looks[kind] = found
         return self._looks[kind]
+
+    def _is_other(self) -> bool:
+        """Whether somebody has stored other rows in a weight or a state since `bind`."""
+        return any(
+            getattr(self._cells[i].value, "indices", None) is not rows
+            for i, rows in self._rows.items()
+        ) or any(_slots_of(self._trained[n]) != count for n, count in self._slots.items())
 
     def _rows_of_tables(self, names: Collection[str]) -> dict[int, jax.Array]:
         """The rows of the cells that are worked on as tables, by place. States without rows get them."""
@@ -409,6 +416,11 @@ def _flat(state: Any) -> tuple[NDArray, ...]:
     if isinstance(state, list | tuple):
         return tuple(handle for part in state for handle in _flat(part))
     return (state,)
+
+
+def _slots_of(param: Handle) -> int:
+    value = param._value
+    return value.nse if isinstance(value, BCOO) else 0
 
 
 def _has_all(value: BCOO) -> bool:

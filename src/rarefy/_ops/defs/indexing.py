@@ -64,8 +64,7 @@ def _(want, inputs, output, cotangent, *, axis, mode):
     g = to_dense(cotangent)
     if want[0] == "row_sparse" and axis in (0, -a.ndim):
         return row_gradient(ids.reshape(-1), g.reshape(ids.size, *a.shape[1:]), a.shape[0]), None
-    _, back = jax.vjp(lambda x: jnp.take(x, ids, axis=axis), a)
-    return back(g)[0], None
+    return *pull_back(lambda x: (jnp.take(x, ids, axis=axis),), (a,), (g,), ("default",)), None
 
 
 def _taken_rows(axis, mode):
@@ -224,21 +223,38 @@ def _(condition, x, y):
     return put(y, with_data(condition, chosen))
 
 
-@operator("gather_nd")
+def _check_places(values, params) -> None:
+    """Refuses known places outside an array; negative ones count from the end."""
+    data, indices = values
+    if is_traced(indices) or indices.ndim < 2:
+        return
+    for axis, (n, row) in enumerate(zip(data.shape, np.asarray(indices), strict=False)):
+        whole = np.trunc(row)  # as when it becomes an integer
+        outside = ~((whole >= -n) & (whole < n))
+        if outside.any():
+            bad = row[outside].reshape(-1)[0]
+            raise IndexError(f"index {bad:g} is out of bounds for axis {axis} with size {n}")
+
+
+@operator("gather_nd", check=_check_places)
 def gather_nd(data, indices):
     """Takes elements at given places.
 
     Args:
       data: any shape; sparse arrays go dense.
-      indices: `(m, *k)`, any numeric dtype: `indices[:, i]` names a place on the first m axes.
+      indices: `(m, *k)`, any numeric dtype: `indices[:, i]` names a place on the first m axes;
+        negative numbers count from the end.
 
     Returns:
       `(*k, *data.shape[m:])`, dense.
+
+    Raises:
+      MXNetError, IndexError: a place is outside `data`.
     """
     if indices.ndim < 2:
         raise ValueError(f"indices must be (m, *k) with at least two axes; got {indices.shape}")
-    places = tuple(_bounded(indices[i], data.shape[i], "clip") for i in range(indices.shape[0]))
-    return data[places]
+    places = (as_ids(indices[i], data.shape[i]) for i in range(indices.shape[0]))
+    return data.at[tuple(places)].get(mode="clip")
 
 
 @operator("scatter_nd")

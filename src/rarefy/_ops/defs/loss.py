@@ -261,3 +261,55 @@ def _(want, inputs, output, cotangent, *, margin, regularization_coefficient, us
     slope = (short > 0).astype(data.dtype) if use_linear else 2 * jnp.maximum(short, 0)
     g = side * slope * jnp.asarray(regularization_coefficient, data.dtype)
     return g, jnp.zeros_like(label)
+
+
+@operator("IdentityAttachKLSparseReg", aux=("moving_avg",), needs_training=True, results=2)
+def identity_attach_kl_sparse_reg(
+    data,
+    moving_avg,
+    *,
+    sparseness_target: float = 0.1,
+    penalty: float = 0.001,
+    momentum: float = 0.9,
+    training: bool = False,
+):
+    """Returns the activations of sigmoid units; adds to their gradient that of a penalty which keeps
+    each unit inactive most of the time.
+
+    The penalty is the Kullback-Leibler divergence of a unit's mean activation `m`, a moving average
+    over batches, from the target `t`; it adds `penalty * ((1 - t) / (1 - m) - t / m)` to the gradient.
+
+    Args:
+      data: `(n, units)`, floating, within (0, 1); sparse arrays go dense.
+      moving_avg: `(units,)`, dtype of `data`; in training it becomes
+        `momentum * moving_avg + (1 - momentum) * mean of the batch`, which is what the gradient uses.
+      sparseness_target: the mean activation wanted, within (0, 1).
+      penalty: scales the penalty.
+      momentum: how much of the moving average stays.
+
+    Returns:
+      `data`, dense.
+
+    Raises:
+      MXNetError: shapes or dtypes do not fit.
+
+    Source: Hinton, A Practical Guide to Training Restricted Boltzmann Machines (2010), section 11.
+    """
+    require_same_dtype(data, moving_avg)
+    if data.ndim != 2 or moving_avg.shape != data.shape[1:]:
+        raise ValueError(
+            f"data {data.shape} must be a matrix with a number in moving_avg {moving_avg.shape} for "
+            "each column"
+        )
+    wide = jnp.promote_types(data.dtype, jnp.float32)
+    mean = data.mean(axis=0, dtype=wide)
+    moved = momentum * moving_avg.astype(wide) + (1 - momentum) * mean
+    return jnp.copy(data), moved.astype(data.dtype) if training else moving_avg
+
+
+@identity_attach_kl_sparse_reg.gradient("default", "default")
+def _(want, inputs, output, cotangent, *, sparseness_target, penalty, momentum, training):
+    mean = output[1]
+    slope = (1 - sparseness_target) / (1 - mean) - sparseness_target / mean
+    g = jnp.zeros_like(output[0]) if cotangent[0] is None else to_dense(cotangent[0])
+    return g + (penalty * slope).astype(g.dtype), None

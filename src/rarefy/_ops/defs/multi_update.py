@@ -38,7 +38,8 @@ def _define(
     """
     stride = len(single.arrays)
     own = [single.arrays.index(a) for a in single.updates]  # pyright: ignore[reportGeneralTypeIssues]
-    lazy = {"lazy_update": False} if "lazy_update" in single.parameters else {}
+    # MXNet's operators have no such parameter: rows move as they do by default one weight at a time.
+    lazy = {n: p.default for n, p in single.parameters.items() if n == "lazy_update"}
 
     def groups(data, given):
         for i in range(given[count]):
@@ -85,6 +86,7 @@ def _define(
         returned=lambda **given: given[count],
         results=lambda **given: given[count] * len(own),
         differentiable=False,
+        mixes=single.is_sparse,
         check=check,
         **options,
     )(fn)
@@ -101,6 +103,7 @@ def _document(name, single, each, count, preloaded) -> str:
 
     Args:
       *data: for each weight, one after the other, {", ".join(single.arrays)}; {where}.
+        default or row_sparse as in `{single.name}`.
       {count}: the number of weights.
       The others are those of `{single.name}`.
 

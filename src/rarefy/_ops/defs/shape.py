@@ -321,7 +321,8 @@ def stack(*data, axis: int = 0):
       axis: where the new axis stands in the result.
 
     Returns:
-      Dense.
+      Dense: matrices give an array of three dimensions, which csr is not. To put csr matrices one
+      below the other use `concat`.
 
     Raises:
       MXNetError: shapes or dtypes differ.
