@@ -1,8 +1,9 @@
-"""Small programs that go wrong easily: what is out of range, empty, huge, shared or changed too early."""
+"""Small programs that go wrong easily: out of range, empty, huge, shared, changed too early."""
 
 import copy
 import pickle
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ def rows(data, ids, shape, dtype="float32"):
     return sparse.row_sparse_array((np.array(data, dtype), ids), shape=shape)
 
 
-def gradients(fn, *arrays):
+def gradients(fn, *arrays) -> list[Any]:
     for a in arrays:
         a.attach_grad()
     with autograd.record():
@@ -33,6 +34,7 @@ def gradients(fn, *arrays):
     return [a.grad for a in arrays]
 
 
+ONE = rows([[3]], [1], (2, 1))
 TWO = ([5, 7], [0, 1], [0, 1, 2], (2, 2))
 # A program, the storage type of its result, and the result: by hand, and as MXNet 1.9.1 has it.
 VALUES = [
@@ -44,10 +46,10 @@ VALUES = [
     (lambda: sparse.zeros("csr", (2, 2)) * sparse.zeros("csr", (2, 2)), "csr", np.zeros((2, 2))),
     (lambda: sparse.csr_matrix(D)[1:10], "csr", D[1:]),
     (lambda: sparse.csr_matrix(D)[-1], "csr", D[2:]),
-    (lambda: sparse.csr_matrix(D) / nd.array([[0.0, 2, 0]]), "csr", [[0, 0.5, 0], [INF, 0, 0], [0, 0, INF]]),
-    (lambda: sparse.retain(rows([[1], [3]], [1, 3], (5, 1)), nd.array([3.0, 1, 3])), "row_sparse", [[0], [1], [0], [3], [0]]),
+    (lambda: csr(*TWO) / nd.array([[0.0, 2]]), "csr", [[INF, 0], [0, 3.5]]),
+    (lambda: sparse.retain(ONE, nd.array([1.0, 0, 1])), "row_sparse", [[0], [3]]),
     (lambda: sparse.retain(sparse.zeros("row_sparse", (2, 1)), nd.array([1])), "row_sparse", [[0], [0]]),
-    (lambda: sparse.retain(rows([[1]], [1], (2, 1)), nd.array(np.zeros(0))), "row_sparse", [[0], [0]]),
+    (lambda: sparse.retain(ONE, nd.array(np.zeros(0))), "row_sparse", [[0], [0]]),
     (lambda: nd.sum(nd.array([100, 100], dtype="int8")), "default", [-56]),
     (lambda: nd.array([1], dtype="uint8") - 2, "default", [255]),
     (lambda: nd.array([3], dtype="int32") * 2.7, "default", [6]),
@@ -57,7 +59,7 @@ VALUES = [
     (lambda: nd.one_hot(nd.array([5, -1, 1]), 3), "default", [[0, 0, 0], [0, 0, 0], [0, 1, 0]]),
     (lambda: nd.gather_nd(nd.array(D), nd.array([[-1, 1.7], [2, 0]])), "default", [3.5, 2]),
     (lambda: pickle.loads(pickle.dumps(sparse.csr_matrix(D))), "csr", D),
-    (lambda: nd.concat(sparse.csr_matrix(D), sparse.csr_matrix(D), dim=0), "csr", np.concatenate([D, D])),
+    (lambda: nd.concat(csr(*TWO), csr(*TWO), dim=0), "csr", [[5, 0], [0, 7]] * 2),
 ]  # fmt: skip
 
 # A program, and the kinds of its exception: MXNet's where it raises one.
@@ -68,9 +70,9 @@ REFUSALS = [
     (lambda: nd.dot(csr(*TWO), nd.ones((3, 1))), mx.MXNetError),
     (lambda: sparse.csr_matrix(D)[::2], ValueError),
     (lambda: sparse.csr_matrix(D).__setitem__(0, 1), TypeError),
-    (lambda: sparse.retain(rows([[1]], [1], (2, 1)), nd.array([-1, 1], dtype="int64")), mx.MXNetError),
-    (lambda: sparse.retain(rows([[1]], [1], (2, 1)), nd.array([2], dtype="int32")), mx.MXNetError),
-    (lambda: sparse.retain(rows([[1]], [1], (2, 1)), nd.array([NAN])), mx.MXNetError),
+    (lambda: sparse.retain(ONE, nd.array([-1, 1], dtype="int64")), mx.MXNetError),
+    (lambda: sparse.retain(ONE, nd.array([2], dtype="int32")), mx.MXNetError),
+    (lambda: sparse.retain(ONE, nd.array([NAN])), mx.MXNetError),
     (lambda: nd.gather_nd(nd.array(D), nd.array([[3], [0]])), (mx.MXNetError, IndexError)),
     (lambda: nd.gather_nd(nd.array(D), nd.array([[0], [-4]])), (mx.MXNetError, IndexError)),
     (lambda: nd.elemwise_add(nd.array(D), nd.array(D), out=nd.zeros((2, 2))), mx.MXNetError),
@@ -93,9 +95,11 @@ def test_awkward_numbers_and_shapes():
 def test_refusals_have_the_kinds_that_programs_catch():
     for i, (program, kinds) in enumerate(REFUSALS):
         for kind in kinds if isinstance(kinds, tuple) else (kinds,):
-            with pytest.raises(kind):
+            try:
                 program()
-                pytest.fail(f"program {i} runs")
+            except kind:
+                continue
+            pytest.fail(f"program {i} runs")
 
 
 def test_huge_shapes_and_rows_beyond_31_bits():
@@ -152,7 +156,7 @@ def test_copies_and_views_when_a_weight_is_updated_in_place():
 def test_going_back_after_an_update_is_at_the_recorded_weights():
     """Two losses of one forward pass, as in adversarial training: the update spares what the second
     record still reads."""
-    w = nd.array(D)
+    w: Any = nd.array(D)
     (first,) = gradients(lambda w: w * w, w)
     assert_array_equal(first.asnumpy(), 2 * D)
     with autograd.record():
@@ -211,7 +215,7 @@ def test_a_recorded_result_is_no_silent_part_of_another_array():
 
 def test_sparse_updates_of_several_weights_move_the_rows_of_their_gradients():
     w = np.arange(10, dtype=np.float32).reshape(5, 2)
-    g = [np.float32([[1, 2], [3, 4]]), np.float32([[5, 6]])]
+    g = [np.array([[1, 2], [3, 4]]), np.array([[5, 6]])]
     grads = [rows(g[0], [1, 3], (5, 2)), rows(g[1], [0], (5, 2))]
     lrs, wds, ids = (0.1, 0.2), (0.5, 0.0), ([1, 3], [0])
     for name, momentum in (("multi_sgd_update", 0), ("multi_sgd_mom_update", 0.9)):
@@ -233,7 +237,8 @@ def test_sparse_updates_of_several_weights_move_the_rows_of_their_gradients():
 
 
 def test_penalty_on_active_units():
-    x, mean = np.float32([[0.2, 0.7], [0.4, 0.9], [0.1, 0.5]]), np.float64([0.3, 0.5])
+    x, mean = np.array([[0.2, 0.7], [0.4, 0.9], [0.1, 0.5]]), np.array([0.3, 0.5])
+    data: Any
     data, average = nd.array(x), nd.array(mean)
     data.attach_grad()
     for _ in range(2):
@@ -263,7 +268,7 @@ def test_custom_operators_on_csr_say_what_they_lack():
 
     @mx.operator.register("misuse_twice")
     class Forward(mx.operator.CustomOpProp):
-        def create_operator(self, ctx, shapes, dtypes):
+        def create_operator(self, ctx, in_shapes, in_dtypes):
             return Twice()
 
         def infer_storage_type(self, in_stype):
@@ -271,8 +276,10 @@ def test_custom_operators_on_csr_say_what_they_lack():
 
     @mx.operator.register("misuse_both")
     class Both(Forward):  # pyright: ignore[reportUnusedClass]
-        def infer_storage_type_backward(self, ograd, in_, out, igrad, aux):
-            return [in_[0]], in_, out, [in_[0]], aux
+        def infer_storage_type_backward(
+            self, ograd_stype, in_stype, out_stype, igrad_stype, aux_stype
+        ):
+            return in_stype, in_stype, out_stype, in_stype, aux_stype
 
     # As MXNet has it: the forward pass alone runs, going back needs the second method.
     (found,) = gradients(lambda x: nd.Custom(x, op_type="misuse_both"), sparse.csr_matrix(D))

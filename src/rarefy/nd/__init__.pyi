@@ -128,6 +128,16 @@ def GroupNorm(
     out: Any = None,
     name: Any = None,
 ) -> Any: ...
+def IdentityAttachKLSparseReg(
+    data: NDArray,
+    moving_avg: NDArray,
+    sparseness_target: float = 0.1,
+    penalty: float = 0.001,
+    momentum: float = 0.9,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> list[NDArray]: ...
 def InstanceNorm(
     data: NDArray,
     gamma: NDArray,

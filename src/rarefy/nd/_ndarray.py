@@ -498,6 +498,7 @@ class NDArray(Fluent, Handle, stype="default"):
         if is_whole(key, len(self.shape)):
             self._assign(value)
             return
+        _refuse_recorded(value)
         rows = leading_rows(key, self.shape)
         if rows is not None:
             self._leave_record()
@@ -548,17 +549,11 @@ class NDArray(Fluent, Handle, stype="default"):
         """What is assigned, as an array of this dtype and the given shape.
 
         Raises:
-          MXNetError: it is a recorded array, and operators are being recorded.
           TypeError: it is a sparse array, or no array at all.
           ValueError: it does not broadcast to the shape.
         """
         dtype = self._cell.value.dtype
         if isinstance(value, NDArray):
-            if value._is_recorded():
-                raise MXNetError(
-                    "a recorded result cannot become a part of another array, as no gradient would go "
-                    "through; assign to the whole array (x[:] = ...), or join parts with nd.concat"
-                )
             if value.stype != "default":
                 raise TypeError(
                     f"a {value.stype} array cannot be assigned to a dense one; use copyto, or "
@@ -592,6 +587,7 @@ class NDArray(Fluent, Handle, stype="default"):
             if value._is_recorded() and self._path is None:
                 self._record_copy(value)
                 return
+            _refuse_recorded(value)
             given = value._value_for(self)
             if given.shape == mine.shape and given.dtype == mine.dtype:
                 whole = value._path is None
@@ -740,6 +736,15 @@ class NDArray(Fluent, Handle, stype="default"):
 
 
 _DOT = {"transpose_a": False, "transpose_b": False, "forward_stype": None}
+
+
+def _refuse_recorded(value) -> None:
+    """Refuses to make a recorded result a part of another array, as no gradient would go through."""
+    if isinstance(value, NDArray) and value._is_recorded():
+        raise MXNetError(
+            "a recorded result cannot become a part of another array, as no gradient would go through; "
+            "assign to the whole array (x[:] = ...), or join parts with nd.concat"
+        )
 
 
 def _slices(begin, end, step) -> tuple[slice, ...]:

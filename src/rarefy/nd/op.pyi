@@ -12,6 +12,7 @@ from rarefy.nd import Embedding as Embedding
 from rarefy.nd import Flatten as Flatten
 from rarefy.nd import FullyConnected as FullyConnected
 from rarefy.nd import GroupNorm as GroupNorm
+from rarefy.nd import IdentityAttachKLSparseReg as IdentityAttachKLSparseReg
 from rarefy.nd import InstanceNorm as InstanceNorm
 from rarefy.nd import L2Normalization as L2Normalization
 from rarefy.nd import LRN as LRN

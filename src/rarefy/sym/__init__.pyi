@@ -111,6 +111,16 @@ def GroupNorm(
     name: Any = None,
     **kwargs: Any,
 ) -> Symbol: ...
+def IdentityAttachKLSparseReg(
+    data: Symbol | None = None,
+    moving_avg: Symbol | None = None,
+    sparseness_target: float = 0.1,
+    penalty: float = 0.001,
+    momentum: float = 0.9,
+    *,
+    name: Any = None,
+    **kwargs: Any,
+) -> Symbol: ...
 def InstanceNorm(
     data: Symbol | None = None,
     gamma: Symbol | None = None,

@@ -12,6 +12,7 @@ from rarefy.sym import Embedding as Embedding
 from rarefy.sym import Flatten as Flatten
 from rarefy.sym import FullyConnected as FullyConnected
 from rarefy.sym import GroupNorm as GroupNorm
+from rarefy.sym import IdentityAttachKLSparseReg as IdentityAttachKLSparseReg
 from rarefy.sym import InstanceNorm as InstanceNorm
 from rarefy.sym import L2Normalization as L2Normalization
 from rarefy.sym import LRN as LRN

@@ -2,7 +2,6 @@
 
 from typing import Literal
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
