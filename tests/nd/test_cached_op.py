@@ -288,3 +288,19 @@ def test_going_back_through_weights_that_were_updated_since_is_where_they_were()
         out.backward()
         np.testing.assert_allclose(weight.grad.asnumpy(), 2 * before * 4, 1e-6)
         np.testing.assert_allclose(weight.asnumpy(), before - 0.01 * 2 * before * 4, 1e-6)
+
+
+@pytest.mark.parametrize("calls", [2, 12])
+def test_function_and_its_arrays_go_with_their_last_user(calls):
+    def train():
+        net, x = Net(), rows()
+        op = CachedOp(net.layers)
+        for _ in range(calls):
+            with autograd.record():
+                y = op([x], net.held)
+            y.backward()
+        return weakref.ref(op), weakref.ref(net.w)
+
+    kept = train()
+    gc.collect()
+    assert [each() for each in kept] == [None, None]

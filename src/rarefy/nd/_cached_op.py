@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from weakref import ref
 
 import jax
 import jax.numpy as jnp
@@ -59,6 +60,7 @@ class CachedOp:
         self.compilations = 0
         self._programs: dict[Any, Callable[..., Any]] = {}
         self._often: dict[Any, _Info] = {}
+        self._infos: list[_Info] = []  # programs refer to them weakly
         self._running = _Running()
         self._held: tuple[Sequence[Handle], list[Cell]] = ((), [_key.STATE])
 
@@ -198,6 +200,7 @@ class CachedOp:
         ran = _run(self._call(), mode, want, given, values)
         arguments = {id(v): i for i, v in enumerate([*given, *values]) if v is not None}
         info = _Info()
+        self._infos.append(info)
         info.checks = deferred.on_arguments(ran.checks, [*given, *values])
         info.tree, info.constants = ran.tree, ran.constants
         info.is_one = ran.tree == _LEAF and ran.constants == [_ARRAY]
@@ -319,6 +322,8 @@ class _Info:
       kind, back_kind: the kinds of task that it and its pullback are.
       calls: how often it was called after the first time.
       is_one: whether the result is one array.
+      known: itself, weakly. JAX keeps the structure of a program's results for ever; what an `_Info`
+        leads to, a model with its parameters, must not stay with it.
     """
 
     results: list[int | None]
@@ -337,6 +342,7 @@ class _Info:
 
     def __init__(self) -> None:
         self.kind, self.back_kind = new_kind(), new_kind()
+        self.known = ref(self)
 
     def rebuild(self, handles: Sequence[Handle]) -> Any:
         """What the function returns, with these arrays."""
@@ -364,7 +370,9 @@ class _Traced:
 
 
 jax.tree_util.register_pytree_node(
-    _Traced, lambda t: ((t.results, t.changed, t.saved), t.info), lambda i, c: _Traced(*c, info=i)
+    _Traced,
+    lambda t: ((t.results, t.changed, t.saved), t.info.known),
+    lambda known, parts: _Traced(*parts, info=known()),  # pyright: ignore[reportArgumentType]
 )
 
 

@@ -251,7 +251,7 @@ def _share(arrays: Sequence[Handle | None], result: Any, dense: bool) -> bool:
     for array in arrays:
         if array is None:
             continue
-        value = array._cell.value
+        value: Any = array._cell.value
         if array._stype == "default":
             same = value is result if dense else any(value is leaf for leaf in result)
         elif dense:

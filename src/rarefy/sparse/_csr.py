@@ -260,8 +260,9 @@ def csr_matmul_known(a: BCSR, b: BCSR) -> BCSR:
         # To count first takes longer than a product that now and then turns out too large.
         places = a.indices, a.indptr, b.indices, b.indptr
         out = _spdot.csr_spdot(a.data, b.data, *places, n_cols=b.shape[1], nse=guess)
-        if int(np.asarray(out[3])) <= guess:
-            return BCSR._trusted(*out[:3], (a.shape[0], b.shape[1]), True, True)
+        data, indices, indptr, count = out
+        if int(np.asarray(count)) <= guess:
+            return BCSR._trusted(data, indices, indptr, (a.shape[0], b.shape[1]), True, True)
     count, sizes = _matmul_sizes(a, b)
     return csr_matmul(a, b, nse=capacity(count), sizes=sizes)
 
