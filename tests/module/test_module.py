@@ -191,7 +191,9 @@ def test_a_graph_that_uses_the_rows_of_a_weight_is_no_table():
     module.bind([("data", (4, COLUMNS)), mx.io.DataDesc("rows", (2,), layout="T")])
     module.init_params()
     module.init_optimizer(optimizer_params={"learning_rate": 4.0})
-    batch = mx.io.DataBatch([nd.sparse.csr_matrix(np.ones((4, COLUMNS))), nd.array([3, 7])], None, 0)
+    batch = mx.io.DataBatch(
+        [nd.sparse.csr_matrix(np.ones((4, COLUMNS))), nd.array([3, 7])], None, 0
+    )
     module.forward_backward(batch)
     module.update()
     expected = np.ones((COLUMNS, 2))

@@ -237,7 +237,8 @@ def test_sparse_updates_of_several_weights_move_the_rows_of_their_gradients():
 
 
 def test_penalty_on_active_units():
-    x, mean = np.array([[0.2, 0.7], [0.4, 0.9], [0.1, 0.5]]), np.array([0.3, 0.5])
+    x = np.array([[0.2, 0.7], [0.4, 0.9], [0.1, 0.5]], np.float32)
+    mean = np.array([0.3, 0.5])
     data: Any
     data, average = nd.array(x), nd.array(mean)
     data.attach_grad()

@@ -79,12 +79,15 @@ def pull_back(
     return tuple(results)
 
 
-def _pull_back_integers(fn, inputs, cotangents, want) -> tuple[Any, ...]:
+def _pull_back_integers(
+    fn: Any, inputs: Sequence[Any], cotangents: Any, want: Any
+) -> tuple[Any, ...]:
     def as_float(value: Any) -> Any:
-        integers = value is not None and jnp.issubdtype(value.dtype, jnp.integer)
-        return value.astype(jnp.float64) if integers else value
+        if value is None or not jnp.issubdtype(value.dtype, jnp.integer):
+            return value
+        return value.astype(jnp.float64)
 
-    found: tuple[Any, ...] = pull_back(fn, [as_float(v) for v in inputs], cotangents, want)
+    found: Any = pull_back(fn, [as_float(v) for v in inputs], cotangents, want)
     return tuple(
         c if c is None or v is None else c.astype(v.dtype)
         for c, v in zip(found, inputs, strict=True)
