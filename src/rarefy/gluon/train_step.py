@@ -132,7 +132,8 @@ class TrainStep:
                 "kvstore=None (or 'device') and without update_on_kvstore"
             )
         self._params = self._all_params()
-        waiting = [p for p in self._params if p._deferred_init is not None]
+        # In the model's order, as when it runs by itself: so a seed stands for the same values.
+        waiting = [p for p in self._model_params() if p._deferred_init is not None]
         if waiting:
             infer_shapes(self._forward, waiting, batch)
             for param in waiting:
@@ -152,11 +153,14 @@ class TrainStep:
 
     def _all_params(self) -> list[Parameter]:
         """The trainer's parameters in its order, then what else the model has."""
-        found = {id(p): p for p in self.trainer._params}
-        for block in (self.net, self.loss):
-            if isinstance(block, Block):
-                found.update((id(p), p) for p in block.collect_params().values())
+        found = {id(p): p for p in (*self.trainer._params, *self._model_params())}
         return list(found.values())
+
+    def _model_params(self) -> list[Parameter]:
+        """The parameters of the model and of the loss, then what else the trainer has."""
+        blocks = [b for b in (self.net, self.loss) if isinstance(b, Block)]
+        found = {id(p): p for b in blocks for p in b.collect_params().values()}
+        return list({**found, **{id(p): p for p in self.trainer._params}}.values())
 
     def _bind(self, unused: Sequence[str]) -> None:
         trainer = self.trainer

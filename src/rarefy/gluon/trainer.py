@@ -223,7 +223,7 @@ class Trainer:
         """The parameters that have a new gradient on some device."""
         found = []
         for i, param in enumerate(self._params):
-            if param._grad_req == "null":
+            if param.grad_req == "null":
                 continue
             arrays = param._copies(param._data)
             if len(arrays) == 1 and (slot := arrays[0]._slot) and slot.leaf and slot.leaf.fresh:
