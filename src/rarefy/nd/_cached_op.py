@@ -357,6 +357,8 @@ _ARRAY = object()
 _LEAF = jax.tree.structure(0)
 _OFTEN = 8
 """How many calls are run at once: another program would cost more than it saves."""
+_SMALL = 1 << 21
+"""How many numbers a program that is put off may give, with its pullback."""
 
 
 @dataclass(eq=False)
@@ -471,10 +473,16 @@ def _check_waits(checks: Sequence[deferred.Check], operands: Sequence[Any]) -> b
 
 
 def _may_wait(found: "_Traced") -> bool:
-    """Whether a program changes nothing, can be gone back through and returns dense arrays."""
+    """Whether a program changes nothing, can be gone back through, returns dense arrays, and is small
+    enough, forward and backward, for its start to matter.
+
+    A large gradient would be written twice: the update could not take over what it was made of.
+    """
     parts = (*found.results, *found.saved)
     back = found.info.back is not None and not found.info.changed
-    return back and not any(isinstance(v, JAXSparse) for v in parts)
+    if not back or any(isinstance(v, JAXSparse) for v in parts):
+        return False
+    return sum(v.size for v in jax.tree.leaves((parts, found.info.gives))) <= _SMALL
 
 
 def _owner(args: Sequence[Handle | None], cells: list[Cell], position: int) -> Cell:
