@@ -79,6 +79,19 @@ class Recorded(Protocol):
 _kept: WeakValueDictionary[int, Recorded] = WeakValueDictionary()
 
 
+def release(heads: Iterable["Slot"]) -> None:
+    """Lets the records go that the heads depend on, as a backward pass does at its end."""
+    _release(reachable(heads))
+
+
+def _release(nodes: Iterable[Recorded]) -> None:
+    for node in nodes:
+        node.release()
+        _kept.pop(node.number, None)
+        for slot in node.outputs:
+            slot.released = True
+
+
 def keep(node: Recorded) -> None:
     """Notes that a node holds values, for `spare`."""
     _kept[node.number] = node
@@ -338,10 +351,7 @@ def propagate(
                         cotangent = add(now(before), now(cotangent))
                     pending[slot] = cotangent
     if not retain_graph:
-        for node in nodes:
-            node.release()
-            for slot in node.outputs:
-                slot.released = True
+        _release(nodes)
     return {slot: cotangent for slot, cotangent in pending.items() if slot.leaf is not None}
 
 

@@ -10,7 +10,7 @@ from rarefy import autograd
 from rarefy._config import config
 from rarefy._ops.storage import SType
 from rarefy.autograd._mode import _scope
-from rarefy.autograd._tape import Leaf, Slot
+from rarefy.autograd._tape import Leaf, Slot, release
 from rarefy.base import MXNetError
 from rarefy.context import Context
 from rarefy.executor._heads import heads_that_need_gradients
@@ -178,8 +178,13 @@ class Executor:
                         f"{array.shape}"
                     )
                 mine[:] = array
+        self._forget()
         self._outputs = self._run(record=bool(is_train), training=bool(is_train))
         return self._outputs
+
+    def _forget(self) -> None:
+        """Lets the record of the last forward pass go, which is kept for more than one backward."""
+        release(o._slot for o in self._outputs or () if o._slot is not None)
 
     def _run(self, *, record: bool, training: bool) -> list[NDArray]:
         with _scope(record, training):
