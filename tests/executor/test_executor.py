@@ -7,6 +7,7 @@ import pytest
 
 import rarefy as mx
 from rarefy import nd, sym
+from rarefy.autograd import _tape
 
 A, B = sym.Variable("a"), sym.Variable("b")
 
@@ -197,3 +198,15 @@ def test_casts_that_undo_one_another_are_left_out_and_rows_are_kept_early(monkey
         np.testing.assert_array_equal(ours.asnumpy(), wanted.asnumpy())
     np.testing.assert_array_equal(fast.outputs[1].asnumpy(), [[0, 0], [0, 0], [12, 20]])
     np.testing.assert_array_equal(fast.outputs[1].indices.asnumpy(), [1, 2])
+
+
+def test_records_of_earlier_passes_do_not_pile_up():
+    x, w = mx.sym.Variable("x"), mx.sym.Variable("w")
+    executor = mx.sym.dot(x, w).simple_bind(mx.cpu(), x=(2, 3), w=(3, 1))
+    counts = []
+    for _ in range(4):
+        executor.forward(is_train=True)
+        executor.backward([mx.nd.ones((2, 1))])
+        executor.backward([mx.nd.ones((2, 1))])  # the last record is kept
+        counts.append(sum(1 for node in _tape._kept.values() if list(node.held())))
+    assert len(set(counts)) == 1
