@@ -272,3 +272,28 @@ def test_several_devices_and_stores_that_update_are_refused():
     trainer = gluon.Trainer(net.collect_params(), "sgd", update_on_kvstore=True)
     with pytest.raises(ValueError, match="where they are"):
         gluon.TrainStep(net, LOSS, trainer)(*batch(0))
+
+
+@pytest.mark.parametrize("optimizer", ["adam", "nadam"])
+def test_a_batch_that_is_refused_is_no_update(optimizer):
+    found = []
+    for mistakes in (False, True):
+        mx.random.seed(1)
+        net = nn.Dense(1, in_units=FEATURES, prefix="net_")
+        net.initialize(mx.init.Uniform(0.5))
+        trainer = gluon.Trainer(net.collect_params(), optimizer, {"learning_rate": 0.1})
+        step = gluon.TrainStep(net, LOSS, trainer)
+        for i in range(3):
+            step(*batch(i))
+            if mistakes:
+                x, y = batch(i)
+                with pytest.raises(mx.MXNetError, match="reshape_like"):
+                    step(x, nd.ones((ROWS + 1, 1)))
+                with pytest.raises(ZeroDivisionError, match="batches without rows"):
+                    step(nd.zeros((0, FEATURES)), y[:0])
+                with pytest.raises(ZeroDivisionError, match="batches without rows"):
+                    trainer.step(0)
+        assert trainer.optimizer.num_update == 3
+        found.append(values(net))
+    for name, weight in found[0].items():
+        np.testing.assert_array_equal(found[1][name], weight)

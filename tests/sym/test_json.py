@@ -78,10 +78,14 @@ BAD = {
 }
 
 
-def test_what_is_damaged_is_refused():
+def test_what_is_damaged_is_refused(tmp_path):
+    file = tmp_path / "net-symbol.json"
     for text, message in BAD.items():
         with pytest.raises(mx.MXNetError, match=message):
             mx.sym.load_json(text)
+        file.write_text(text)
+        with pytest.raises(mx.MXNetError, match=f"net-symbol.json: .*{message}"):
+            mx.sym.load(file)
 
 
 def test_a_variable_with_a_damaged_shape_is_refused():

@@ -89,17 +89,16 @@ class TrainStep:
           UserWarning: the loss does not depend on a parameter.
           MXNetError: an operator refuses shapes, or numbers of the batch. Nothing has been updated.
           ValueError: the trainer updates parameters in a key-value store.
+          ZeroDivisionError: the batch has no rows.
         """
         inputs = data if isinstance(data, list | tuple) else (data,)
         if len(inputs) != self._count:
             self._changed()
             self._count = len(inputs)
         batch = (*inputs, *labels)
-        step = self._ready(batch)
-        if batch_size is None:
-            batch_size = next(_arrays(inputs)).shape[0]
         trainer = self.trainer
-        trainer._optimizer.rescale_grad = trainer._scale / batch_size
+        trainer._divide_by(next(_arrays(inputs)).shape[0] if batch_size is None else batch_size)
+        step = self._ready(batch)
         trainer._optimizer._set_current_context(trainer._contexts[0].device_id)
         found = step(*batch)
         if not self._return_outputs:

@@ -181,7 +181,7 @@ class Trainer:
             row_sparse alike. Nothing has been updated.
           DeferredInitializationError: a parameter has no value yet.
         """
-        self._optimizer.rescale_grad = self._scale / batch_size
+        self._divide_by(batch_size)
         self._prepare()
         current = self._current(ignore_stale_grad)
         self._allreduce_grads(current)
@@ -209,8 +209,16 @@ class Trainer:
         """
         self._prepare()
         self._refuse_updating_store("update")
-        self._optimizer.rescale_grad = self._scale / batch_size
+        self._divide_by(batch_size)
         self._update(self._current(ignore_stale_grad))
+
+    def _divide_by(self, batch_size: float) -> None:
+        """Sets what gradients are divided by in the next update."""
+        if batch_size == 0:
+            raise ZeroDivisionError(
+                "gradients are divided by batch_size, which is 0; leave out batches without rows"
+            )
+        self._optimizer.rescale_grad = self._scale / batch_size
 
     def _refuse_updating_store(self, method: str) -> None:
         if self._update_on_kvstore:

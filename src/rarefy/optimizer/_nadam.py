@@ -38,6 +38,8 @@ class Nadam(RuleOptimizer):
     operator = nadam_update
     numbers = ("beta1", "beta2", "epsilon")
 
+    counted = ("num_update", "m_schedule")
+
     def __init__(
         self,
         learning_rate: float | None = 0.001,

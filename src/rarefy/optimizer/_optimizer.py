@@ -212,6 +212,20 @@ class Optimizer:
             if count > self.num_update:
                 self.num_update = count
 
+    counted: tuple[str, ...] = ("num_update",)
+    """Attributes that `hyper` moves on, beside the counts of each parameter."""
+
+    def counts(self) -> tuple[list[Any], dict[Any, int]]:
+        """How far the updates have come, for `set_counts`."""
+        return [getattr(self, name) for name in self.counted], self._index_update_count.copy()
+
+    def set_counts(self, counts: tuple[list[Any], dict[Any, int]]) -> None:
+        """Goes back to what `counts` returned, where an update turned out to be none."""
+        for name, value in zip(self.counted, counts[0], strict=True):
+            setattr(self, name, value)
+        self._index_update_count.clear()
+        self._index_update_count.update(counts[1])
+
     # Updates.
 
     @property

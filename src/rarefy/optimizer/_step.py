@@ -151,8 +151,8 @@ class TrainStep:
           The loss before the update, or the tuple that `loss` returned.
 
         Raises:
-          MXNetError: an operator refuses numbers of the batch, such as an id that is out of range.
-            Nothing has been updated.
+          MXNetError: an operator refuses shapes or numbers of the batch, such as an id that is out of
+            range. Nothing has been updated or counted.
           ValueError: a gradient has a row that its row_sparse parameter does not store. The step has
             been done without that row.
         """
@@ -169,11 +169,16 @@ class TrainStep:
                 deferred.make(look.checks, [*_leaves_of(values), *others])
             except (TypeError, ValueError) as error:
                 raise MXNetError(str(error)) from error
-        with wide():
-            held = self._opened([_own(c) for c in self._cells])
-            held, changed, outputs, missing = self._program(
-                kind, held, others, self._next_hyper(), values
-            )
+        counts = self.optimizer.counts()
+        try:
+            with wide():
+                held = self._opened([_own(c) for c in self._cells])
+                held, changed, outputs, missing = self._program(
+                    kind, held, others, self._next_hyper(), values
+                )
+        except BaseException:  # shapes that do not fit: then it was no update
+            self.optimizer.set_counts(counts)
+            raise
         for i, rows in self._rows.items():
             held[i] = _with_rows(held[i], rows)
         store_all(self._cells, held)

@@ -167,5 +167,5 @@ def load(fname: str | os.PathLike[str]) -> list[Entry]:
     try:
         with open(fname, encoding="utf-8") as file:
             return read(file.read())
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, MXNetError) as error:
         raise MXNetError(f"{os.fspath(fname)}: {error}") from error

@@ -138,6 +138,8 @@ class Embedding(HybridBlock):
     `(input_dim, output_dim)`.
     """
 
+    _table_stype = "default"
+
     def __init__(
         self,
         input_dim: int,
@@ -160,6 +162,7 @@ class Embedding(HybridBlock):
             init=weight_initializer,
             dtype=dtype,
             allow_deferred_init=True,
+            stype=self._table_stype,
             grad_stype="row_sparse" if sparse_grad else "default",
         )
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from rarefy import nd
 from rarefy.gluon.block import HybridBlock
-from rarefy.gluon.nn import HybridSequential, Sequential
+from rarefy.gluon.nn import Embedding, HybridSequential, Sequential
 
 __all__ = ["Concurrent", "HybridConcurrent", "Identity", "SparseEmbedding"]
 
@@ -48,7 +48,7 @@ class Identity(HybridBlock):
         return x
 
 
-class SparseEmbedding(HybridBlock):
+class SparseEmbedding(Embedding):
     """Looks up rows of a table; storage and gradient of the table are row_sparse.
 
     Args:
@@ -62,6 +62,8 @@ class SparseEmbedding(HybridBlock):
     `(input_dim, output_dim)`. `nn.Embedding` with sparse_grad, whose table is dense, is faster.
     """
 
+    _table_stype = "row_sparse"
+
     def __init__(
         self,
         input_dim: int,
@@ -70,28 +72,6 @@ class SparseEmbedding(HybridBlock):
         weight_initializer: Any = None,
         **kwargs: Any,
     ):
-        super().__init__(**kwargs)
-        self._kwargs = {
-            "input_dim": input_dim,
-            "output_dim": output_dim,
-            "dtype": dtype,
-            "sparse_grad": True,
-        }
-        self.weight = self.params.get(
-            "weight",
-            shape=(input_dim, output_dim),
-            init=weight_initializer,
-            dtype=dtype,
-            stype="row_sparse",
-            grad_stype="row_sparse",
+        super().__init__(
+            input_dim, output_dim, dtype, weight_initializer, sparse_grad=True, **kwargs
         )
-
-    def __repr__(self) -> str:
-        kwargs = self._kwargs
-        return (
-            f"{type(self).__name__}({kwargs['input_dim']} -> {kwargs['output_dim']}, "
-            f"{kwargs['dtype']})"
-        )
-
-    def hybrid_forward(self, F: Any, x: Any, weight: Any) -> Any:
-        return F.Embedding(x, weight, name="fwd", **self._kwargs)
