@@ -44,6 +44,7 @@ from rarefy.test_utils._compare import (
     same,
     same_array,
 )
+from rarefy.test_utils._data import get_bz2_data
 from rarefy.test_utils._environment import discard_stderr, environment, retry
 from rarefy.test_utils._generators import (
     chi_square_check,
