@@ -24,11 +24,15 @@ def get_bz2_data(data_dir: str, data_name: str, url: str, data_origin_name: str)
     if os.path.exists(data):
         return
     os.makedirs(data_dir, exist_ok=True)
-    if not os.path.exists(origin):
+    fetched = not os.path.exists(origin)
+    if fetched:
         with urllib.request.urlopen(url) as source, replacing(origin) as file:
             shutil.copyfileobj(source, file)
     try:
         with bz2.open(origin) as packed, replacing(data) as file:
             shutil.copyfileobj(packed, file)
-    finally:
-        os.remove(origin)
+    except OSError:
+        if fetched:
+            os.remove(origin)
+        raise
+    os.remove(origin)
