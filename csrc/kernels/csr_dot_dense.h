@@ -32,9 +32,10 @@ struct CsrDense {
   int64_t k;
 };
 
-// How many entries ahead a row of `dense` is fetched. On Zen 3, 4 and 16 were a few percent slower
-// at 64 columns, none 20%.
-constexpr int64_t kAhead = 8;
+// How many entries ahead a row of `dense` of so many vectors is fetched: as many as make some 32
+// cache lines. On Zen 4, 8 were a quarter slower at 8 columns and 32 no faster at 64; none were 20%
+// slower.
+constexpr int64_t Ahead(int vectors) { return vectors <= 1 ? 32 : vectors == 2 ? 16 : 8; }
 
 // Adds data[e] * dense[indices[e], column + :] to `sum` for the entries [begin, end), where ':' is
 // kVectors vectors of columns. The last vector begins `last` columns after `column` and may overlap
@@ -44,10 +45,10 @@ template <int kVectors, bool kPartial, typename V, typename I>
 RAREFY_INLINE void AddEntries(const CsrDense<V, I>& a, int64_t begin, int64_t end, int64_t column,
                               int64_t last, Vector<Accumulator<V>> (&sum)[kVectors]) {
   constexpr int64_t lanes = kLanes<Accumulator<V>>;
-  constexpr int64_t size = sizeof(V);
+  constexpr int64_t size = sizeof(V), ahead = Ahead(kVectors);
   for (int64_t e = begin; e < end; ++e) {
-    if (e + kAhead < a.nse) {
-      const int64_t row = static_cast<int64_t>(a.indices[e + kAhead]);
+    if (e + ahead < a.nse) {
+      const int64_t row = static_cast<int64_t>(a.indices[e + ahead]);
       RAREFY_UNROLL
       for (int64_t byte = 0; byte < kVectors * lanes * size; byte += 64)
         Prefetch(a.dense, (row * a.k + column) * size + byte);
@@ -145,6 +146,27 @@ RAREFY_INLINE Accumulator<V> SumScalars(const CsrDense<V, I>& a, int64_t begin, 
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
+// out[:] = the sum of data[e] * dense[indices[e], :] over [begin, end) for kColumns = k columns,
+// fewer than a vector has: they are kept one by one.
+template <int kColumns, typename V, typename I>
+RAREFY_INLINE void SumFew(const CsrDense<V, I>& a, int64_t begin, int64_t end,
+                          const SumsOut<V>& out) {
+  constexpr int64_t ahead = Ahead(1);
+  Accumulator<V> sum[kColumns] = {};
+  for (int64_t e = begin; e < end; ++e) {
+    if (e + ahead < a.nse) {
+      Prefetch(a.dense, static_cast<int64_t>(a.indices[e + ahead]) * kColumns * int64_t{sizeof(V)});
+    }
+    const int64_t c = static_cast<int64_t>(a.indices[e]);
+    if (static_cast<uint64_t>(c) >= static_cast<uint64_t>(a.n_cols)) continue;
+    const Accumulator<V> weight = Widen(a.data[e]);
+    RAREFY_UNROLL
+    for (int j = 0; j < kColumns; ++j) sum[j] += weight * Widen(a.dense[c * kColumns + j]);
+  }
+  RAREFY_UNROLL
+  for (int j = 0; j < kColumns; ++j) out.Put(j, sum[j]);
+}
+
 // out[r, :] = sum over e in [indptr[r], indptr[r + 1]) of
 //             data[e - base] * dense[indices[e - base], :]
 // for r in [row_begin, row_end).
@@ -182,6 +204,9 @@ struct CsrDotDense {
   static RAREFY_INLINE void SumRow(const CsrDense<V, I>& a, int64_t begin, int64_t end,
                                    const SumsOut<V>& out) {
     constexpr int64_t lanes = kLanes<Accumulator<V>>;
+    if (a.k == 2) return SumFew<2>(a, begin, end, out);
+    if (a.k == 3) return SumFew<3>(a, begin, end, out);
+    if (a.k == 4 && lanes > 4) return SumFew<4>(a, begin, end, out);
     if (a.k < lanes) return SumEntries<1, true>(a, begin, end, 0, 0, out);
     int64_t column = 0;
     for (; a.k - column > 8 * lanes; column += 8 * lanes)

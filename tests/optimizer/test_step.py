@@ -267,3 +267,35 @@ def test_a_dense_gradient_of_a_weight_without_some_rows_is_refused():
     weight.attach_grad(stype="default")
     with pytest.raises(ValueError, match="parameter w is row_sparse without some"):
         TrainStep(lambda x: nd.dot(x, weight).sum(), {"w": weight}, opt.SGD())
+
+
+@pytest.mark.parametrize(("width", "uses", "fused"), [(2, 1, True), (2, 2, False), (64, 1, False)])
+def test_a_narrow_table_is_moved_without_its_gradient(width, uses, fused):
+    """Only where nobody else needs the gradient, as a sum of two does."""
+    weight = nd.array(np.random.default_rng(0).standard_normal((FEATURES, width)), dtype="float64")
+    weight.attach_grad(stype="row_sparse")
+
+    def loss(x, y):
+        return (sum(nd.dot(x, weight) for _ in range(uses)) - y).square().sum()
+
+    step = TrainStep(loss, {"weight": weight}, opt.AdaGrad(learning_rate=0.1, wd=0.01))
+    program, texts = step._program, []
+
+    def seen(*arguments):
+        with jax.enable_x64(True):
+            texts.append(program.lower(*arguments).compile().as_text())
+        return program(*arguments)
+
+    step._program = seen
+    x, y = (part.astype(np.float64) for part in next(batches(1)))
+    before = weight.asnumpy()
+    data = nd.sparse.csr_matrix((x.data, x.indices, x.indptr), shape=x.shape, dtype="float64")
+    step(data, nd.array(y, dtype="float64"))
+    calls = {name for name in ("csr_t_update_adagrad", "group_rows") if name in texts[0]}
+    assert calls == ({"csr_t_update_adagrad"} if fused else {"group_rows"})
+    grad = x.T @ (2 * uses * (uses * (x @ before) - y))
+    history = grad**2
+    expected = before - 0.1 * (grad / np.sqrt(history + 1e-7) + 0.01 * before)
+    named = np.isin(np.arange(FEATURES), x.indices)
+    expected[~named] = before[~named]
+    np.testing.assert_allclose(weight.asnumpy(), expected, rtol=1e-9)

@@ -81,3 +81,16 @@ def rows_update(rule, tables, rows, grad, hyper):
             for table, value in zip(tables, new, strict=True):
                 table[at] = value
     return tables
+
+
+def csr_t_update(rule, tables, data, indices, indptr, dense, hyper):
+    """The new tables in float64: the gradient is summed entry by entry, and its rows are moved."""
+    n, grad = len(tables[0]), {}
+    for r in range(len(indptr) - 1):
+        for e in range(indptr[r], indptr[r + 1]):
+            if 0 <= indices[e] < n:
+                row = grad.setdefault(int(indices[e]), np.zeros(dense.shape[1:]))
+                row += np.float64(data[e]) * dense[r].astype(np.float64)
+    named = np.array(sorted(grad), np.int64)
+    values = np.array([grad[i] for i in sorted(grad)]).reshape(len(named), *dense.shape[1:])
+    return rows_update(rule, tables, named, values, hyper)

@@ -4,7 +4,9 @@ Shapes and dtypes are not part of the key; `jax.jit` keeps a program for each, a
 ladder keep those few.
 """
 
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import Any
 
@@ -18,6 +20,30 @@ from rarefy._ops.places import with_data
 from rarefy._ops.storage import Value, to_dense
 
 Static = tuple[tuple[str, Any], ...]
+
+
+class _Inlining(threading.local):
+    on = False
+
+
+_inlining = _Inlining()
+
+
+@contextmanager
+def inlining() -> Iterator[None]:
+    """Lets operators that run inside be traced as parts of the caller's program, not as calls of
+    programs of their own, so that what is known of a value beyond its buffers reaches the next one."""
+    before = _inlining.on
+    _inlining.on = True
+    try:
+        yield
+    finally:
+        _inlining.on = before
+
+
+def inlined(program: Callable[..., Any]) -> Callable[..., Any]:
+    """A compiled function, or inside `inlining` the plain one that it was made of."""
+    return getattr(program, "__wrapped__", program) if _inlining.on else program
 
 
 def split_params(op: Operator, params: dict[str, Any]) -> tuple[Static, dict[str, Any]]:
@@ -53,7 +79,7 @@ def run(
     if plan.eager:
         return _run_eager(plan, values, params, key, training)
     static, scalars = split_params(plan.op, params)
-    program = _forward(plan.op, plan.rule, static, training, donate)
+    program = inlined(_forward(plan.op, plan.rule, static, training, donate))
     if not donate:
         results = program((), tuple(values), scalars, key)
         if plan.rule is None or plan.rule.places_of is None:

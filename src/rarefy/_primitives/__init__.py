@@ -15,6 +15,7 @@ from rarefy._primitives.csr_sample_dot import csr_sample_dot
 from rarefy._primitives.csr_sum_rows import csr_sum_rows
 from rarefy._primitives.csr_t_dot_dense import csr_t_dot_dense
 from rarefy._primitives.csr_t_dot_rows import csr_t_dot_rows
+from rarefy._primitives.csr_t_update import csr_t_update
 from rarefy._primitives.csr_to_coo import csr_to_coo
 from rarefy._primitives.csr_transpose import CsrTransposed, csr_transpose
 from rarefy._primitives.csr_turn import CsrTurned, csr_turn

@@ -10,18 +10,20 @@ gradient of a dense table would be dense.
 """
 
 import itertools
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, Protocol
-from weakref import WeakValueDictionary
+from weakref import ref
 
 import jax
 import jax.numpy as jnp
 
 from rarefy._cell import Cell
 from rarefy._later import Later, may_wait, now, wait_all
-from rarefy._ops.compiled import Static, pullback, split_params
+from rarefy._ops.compiled import Static, inlined, pullback, split_params
 from rarefy._ops.fallback import require_room_back
 from rarefy._ops.gradient import add, as_stype, cotangent_like
 from rarefy._ops.infer import Plan
@@ -68,7 +70,7 @@ class Recorded(Protocol):
         ...
 
     def held(self) -> Iterable[Any]:
-        """The values that `pull_back` is going to read; none after `release`."""
+        """The values that `pull_back` is going to read; `()` after `release`."""
         ...
 
     def release(self) -> None:
@@ -76,7 +78,9 @@ class Recorded(Protocol):
         ...
 
 
-_kept: WeakValueDictionary[int, Recorded] = WeakValueDictionary()
+_kept: list[ref[Recorded]] = []  # some are gone since, or hold nothing any more
+_look_through = 1 << 10  # at how many of them these are taken out
+_lock = threading.Lock()
 
 
 def release(heads: Iterable["Slot"]) -> None:
@@ -87,22 +91,36 @@ def release(heads: Iterable["Slot"]) -> None:
 def _release(nodes: Iterable[Recorded]) -> None:
     for node in nodes:
         node.release()
-        _kept.pop(node.number, None)
         for slot in node.outputs:
             slot.released = True
 
 
 def keep(node: Recorded) -> None:
     """Notes that a node holds values, for `spare`."""
-    _kept[node.number] = node
+    global _look_through
+    _kept.append(ref(node))
+    if len(_kept) > _look_through:
+        _look_through = max(1 << 10, 2 * len(all_held()))
+
+
+def all_held() -> list[Iterable[Any]]:
+    """For each node that holds values what it holds."""
+    found, kept = [], []
+    with _lock:
+        count = len(_kept)  # another thread may record meanwhile
+        for each in _kept[:count]:
+            node = each()
+            if node is not None and (held := node.held()):
+                kept.append(each)
+                found.append(held)
+        _kept[:count] = kept
+    return found
 
 
 def spare(cells: Iterable[Cell]) -> None:
     """Marks those of some cells as shared whose buffers a record is going to read, so that no program
     takes them over. After a backward pass its record reads none."""
-    # The list of references is made in one go, whatever other threads record meanwhile.
-    nodes = [node for node in (kept() for kept in _kept.valuerefs()) if node is not None]
-    held = [value for node in nodes for value in node.held() if value is not None]
+    held = [value for values in all_held() for value in values if value is not None]
     if held:
         needed = set(map(id, jax.tree.leaves(held)))
         for cell in cells:
@@ -200,7 +218,9 @@ class Node:
             raise self.gone()
         want: Signature = tuple(slot and slot.wanted for slot in self.inputs)
         plan = self.plan
-        program = pullback(plan.op, plan.rule, plan.signature, self.static, self.training, want)
+        program = inlined(
+            pullback(plan.op, plan.rule, plan.signature, self.static, self.training, want)
+        )
         inputs, outputs = self.values
         require_room_back(plan.op, plan.signature, inputs, want)
         given = (inputs, outputs, tuple(cotangents), self.scalars, self.key)
@@ -301,7 +321,7 @@ def backward(
             continue
         leaf.fresh = True
     if waiting:
-        wait_all(*zip(*waiting, strict=True))
+        wait_all(waiting)
 
 
 def _write(leaf: Leaf, cotangent: Value | None, heads: Sequence[Value]) -> bool:
@@ -333,11 +353,11 @@ def propagate(
     pending: dict[Slot, Value | None] = {}
     for slot, cotangent in zip(heads, cotangents, strict=True):
         pending[slot] = add(pending.get(slot), cotangent)
-    nodes = sorted(reachable(heads), key=lambda node: node.number, reverse=True)
+    nodes = sorted(reachable(heads), key=_number_of, reverse=True)
     with wide():
         for node in nodes:
             outer = [pending.pop(slot, None) for slot in node.outputs]
-            if all(c is None for c in outer) or not node.differentiable:
+            if not any([c is not None for c in outer]) or not node.differentiable:
                 for slot in node.inputs:
                     if slot is not None:
                         pending.setdefault(slot, None)
@@ -356,6 +376,7 @@ def propagate(
 
 
 _in_places = jax.jit(cotangent_like)
+_number_of = attrgetter("number")
 
 
 def reachable(heads: Iterable[Slot]) -> set[Recorded]:
@@ -367,7 +388,7 @@ def reachable(heads: Iterable[Slot]) -> set[Recorded]:
         if node in seen:
             continue
         seen.add(node)
-        stack.extend(s.node for s in node.inputs if s is not None and s.node is not None)
+        stack += [s.node for s in node.inputs if s is not None and s.node is not None]
     return seen
 
 
@@ -379,13 +400,12 @@ def ones_like(value: Value, wanted: SType) -> Value:
       wanted: the storage type of its cotangent; a sparse one has ones in the places that the head
         stores.
     """
+    sparse = isinstance(value, BCSR | BCOO)
+    if not sparse and value.size <= _FEW:
+        return _few_ones(value.shape, value.dtype)
     with wide():
-        if isinstance(value, BCSR | BCOO):
-            if wanted == "default":
-                return jnp.ones(value.shape, value.dtype)
+        if sparse and wanted != "default":
             return with_stored(value, jnp.ones_like(value.data))
-        if value.size <= _FEW:
-            return _few_ones(value.shape, value.dtype)
         return jnp.ones(value.shape, value.dtype)
 
 
@@ -395,5 +415,5 @@ _FEW = 1 << 14
 
 @lru_cache(maxsize=64)
 def _few_ones(shape: tuple[int, ...], dtype: Any) -> jax.Array:
-    with jax.ensure_compile_time_eval():
+    with jax.ensure_compile_time_eval(), wide():
         return jnp.ones(shape, dtype)

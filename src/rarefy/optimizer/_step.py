@@ -22,6 +22,7 @@ from rarefy import _key, autograd
 from rarefy._cell import Cell, holding, store_all
 from rarefy._later import finish_all
 from rarefy._ops import deferred
+from rarefy._ops.compiled import inlining
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import Value, canonical, count_stored
 from rarefy.autograd._tape import Leaf, Slot, spare
@@ -291,6 +292,7 @@ class TrainStep:
             with (
                 holding([*self._cells, *self._others], [*held, *others]),
                 deferred.collecting() as checks,
+                inlining(),
             ):
                 for param in self._frozen:
                     param._slot = None  # it may have a gradient elsewhere, but not here

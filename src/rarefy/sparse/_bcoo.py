@@ -52,6 +52,8 @@ class BCOO(JAXSparse):
     # By which dimensions a transpose left the entries sorted. It is only a hint for products and does
     # not pass through a pytree, whose static data are JAX's.
     _order: tuple[int, ...] | None
+    # The csr and the dense value of which it is the transposed product; such a hint too.
+    _factors: tuple[Any, jax.Array] | None = None
 
     def __init__(
         self,

@@ -331,15 +331,37 @@ def csr_transpose_dot(csr: BCSR, dense: Any, *, capacity: int | None = None) -> 
     n = csr.shape[1]
     capacity = min(csr.nse, n) if capacity is None else capacity
     data, indices = _transpose_dot(*csr._bufs, dense, n_rows=n, capacity=capacity)
-    return _make(data, indices, (n, *dense.shape[1:]))
+    product = _make(data, indices, (n, *dense.shape[1:]))
+    if capacity >= min(csr.nse, n) and not is_concrete(data):
+        product._factors = csr, dense
+    return product
+
+
+def factors_of(value: BCOO) -> tuple[BCSR, jax.Array] | None:
+    """The csr and the dense value of which a value is `csr.T @ dense`, if that is known.
+
+    It is known of what `csr_transpose_dot` returns while a program is traced, until it goes through a
+    transformation of JAX or becomes another value. Who can do with the factors spares the program the
+    product, as what nobody uses is not computed.
+    """
+    return value._factors
+
+
+def kernel_indices(csr: BCSR) -> tuple[jax.Array, jax.Array]:
+    """Indices and indptr of a csr value in one type that holds its columns and that kernels take."""
+    return _kernel_indices(csr.indices, csr.indptr, csr.shape[1])
+
+
+def _kernel_indices(indices, indptr, n_cols: int) -> tuple[jax.Array, jax.Array]:
+    indices, indptr = as_kernel_index(indices, indptr)
+    (indices,) = _as_ids(indices, n_rows=n_cols)
+    return indices, indptr.astype(indices.dtype)
 
 
 @partial(jax.jit, static_argnames=("n_rows", "capacity"), inline=True)
 def _transpose_dot(data, indices, indptr, dense, *, n_rows, capacity):
     dtype = jnp.result_type(data, dense)
-    indices, indptr = as_kernel_index(indices, indptr)
-    (indices,) = _as_ids(indices, n_rows=n_rows)
-    indptr = indptr.astype(indices.dtype)
+    indices, indptr = _kernel_indices(indices, indptr, n_rows)
     groups = group_rows(indices, indptr[-1], n_rows=n_rows, capacity=capacity)
     if not jnp.issubdtype(dtype, jnp.inexact):
         whole = _dot.csr_t_dot(

@@ -1,22 +1,25 @@
 """How update operators apply a rule to a weight and its states, dense or row_sparse in any mix."""
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 
 from rarefy._ops.defs._update_rules import ROW_RULES, RowRule
 from rarefy._ops.gradient import with_data
 from rarefy._ops.opdef import Operator
 from rarefy._ops.storage import SType
+from rarefy._primitives.csr_t_update import csr_t_update
 from rarefy._primitives.group_rows import group_rows
 from rarefy._primitives.rows_update import RULES, dense_update, rows_update
 from rarefy._primitives.take_rows import take_rows
 from rarefy.sparse import BCOO
-from rarefy.sparse._row_sparse import merge_rows, row_sparse_rows
+from rarefy.sparse._row_sparse import factors_of, kernel_indices, merge_rows, row_sparse_rows
 
 Stored = jax.Array | BCOO
 """A dense array or a row_sparse value."""
@@ -45,6 +48,8 @@ def update(
     weight, *states = map(_canonical, values)
     double = weight.dtype == jnp.float64
     numbers = jnp.stack([jnp.asarray(h, jnp.float64 if double else jnp.float32) for h in hyper])
+    if lazy and (factors := _narrow_factors(rule, weight, states, grad)):
+        return csr_t_update(rule, (weight, *states), *factors, numbers)
     ids, gradient = _gradient_rows(grad, weight)
     if isinstance(weight, BCOO):
         rows = row_sparse_rows(weight)
@@ -58,6 +63,31 @@ def update(
     else:
         moved = _all_rows(rule, tables, ids, gradient, numbers)
     return restore(moved)
+
+
+_NARROW = 4
+"""Up to how many columns a table is moved by the factors of its gradient (benchmarks/test_rows.py)."""
+
+
+def _narrow_factors(
+    rule: str, weight: Stored, states: Sequence[Stored], grad: Stored
+) -> tuple[jax.Array, ...] | None:
+    """Data, indices and indptr of csr and the dense value of which a gradient is `csr.T @ dense`, where
+    to know them is worth more than the gradient."""
+    if not isinstance(grad, BCOO) or rule not in RULES:
+        return None
+    factors = factors_of(grad)
+    if factors is None or any(isinstance(x, BCOO) for x in (weight, *states)):
+        return None
+    csr, dense = factors
+    dtypes = {x.dtype for x in (csr.data, dense, grad.data, weight)}
+    if math.prod(weight.shape[1:]) > _NARROW or dtypes not in ({_FLOAT32}, {_FLOAT64}):
+        return None
+    indices, indptr = kernel_indices(csr)
+    return csr.data, indices, indptr, dense
+
+
+_FLOAT32, _FLOAT64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def any_mix(op: Operator) -> Operator:
