@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from jax import numpy as jnp
 
+from rarefy._primitives.csr_t_dot_rows import csr_t_dot_rows
+from rarefy._primitives.csr_t_update import csr_t_update
 from rarefy._primitives.group_rows import group_rows
 from rarefy._primitives.random_uniform import random_uniform
 from rarefy._primitives.rows_update import RULES, rows_update
@@ -104,6 +106,32 @@ def test_rows_update(measure, form, rule, n_rows, width):
     address = held[0][0].unsafe_buffer_pointer()
     measure(step)
     assert held[0][0].unsafe_buffer_pointer() == address
+
+
+@pytest.mark.parametrize("how", ["in one", "grouped, summed, moved"])
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+@pytest.mark.parametrize("rule", ["sgd", "adagrad", "adam"])
+def test_csr_t_update(measure, rule, width, how):
+    """A linear model's update: 1024 rows of 40 entries over 1,000,000 columns."""
+    ids, m = random_ids(40_960, N_ROWS), 1024
+    data, indptr = jnp.ones(40_960), jnp.arange(m + 1, dtype=jnp.int32) * 40
+    dense, hyper = jnp.ones((m, width)), jnp.full(len(RULES[rule].hyper), 0.1)
+
+    @partial(jax.jit, donate_argnums=0)
+    def update(tables):
+        if how == "in one":
+            return csr_t_update(rule, tables, data, ids, indptr, dense, hyper)
+        groups = group_rows(ids, n_rows=N_ROWS, capacity=40_960)
+        grad = csr_t_dot_rows(data, indptr, groups.order, groups.starts, dense)
+        return rows_update(rule, tables, groups.rows, grad, hyper)
+
+    tables = [tuple(jnp.ones((N_ROWS, width)) for _ in range(1 + len(RULES[rule].states)))]
+
+    def step():
+        tables[0] = update(tables[0])
+        return tables[0]
+
+    assert len(measure(step)) == 1 + len(RULES[rule].states)
 
 
 @form

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <limits>
 #include <memory>
-#include <new>
 #include <utility>
 
 #include "ffi/dispatch.h"
@@ -50,9 +50,15 @@ void SplitRows(ffi::ThreadPool& pool, const CsrPlaces<I>& a, int64_t columns, co
   ParallelParts(pool, parts, [&](int64_t part) { body(bound(part), bound(part + 1)); });
 }
 
+struct Free {
+  void operator()(void* memory) const { std::free(memory); }
+};
+
+// Memory that costs nothing until it is written to.
 template <typename T>
-std::unique_ptr<T[]> Zeros(int64_t n) {
-  return std::unique_ptr<T[]>(new (std::nothrow) T[static_cast<size_t>(std::max<int64_t>(n, 1))]());
+std::unique_ptr<T[], Free> Zeros(int64_t n) {
+  const auto size = static_cast<size_t>(std::max<int64_t>(n, 1));
+  return std::unique_ptr<T[], Free>(static_cast<T*>(std::calloc(size, sizeof(T))));
 }
 
 // Row starts of rows of these sizes, those beyond nse set to it. Gives the number of elements.
@@ -141,9 +147,12 @@ ffi::Error MatmulParts(ffi::ThreadPool& pool, const CsrPair<I>& p, const V* a, c
     auto* const sums = reinterpret_cast<V*>(memory);
     auto* const seen = reinterpret_cast<I*>(memory + n * int64_t{sizeof(V)});
     auto* const bits = reinterpret_cast<uint64_t*>(seen + 2 * n);
-    std::fill(seen, seen + n, I{0});
-    std::fill(bits, bits + BitWords(p.columns), uint64_t{0});
-    CsrDotCsrRows(p, a, b, begin, end, sums, seen, seen + n, bits, place, stride, data, indices);
+    const auto clear = [&] {
+      std::fill(seen, seen + n, I{0});
+      std::fill(bits, bits + BitWords(p.columns), uint64_t{0});
+    };
+    CsrDotCsrRows(p, a, b, begin, end, sums, seen, seen + n, bits, clear, place, stride, data,
+                  indices);
     scratch.Trim();
   };
   if (alone) {

@@ -24,6 +24,7 @@
   X(rarefy_csr_transpose, kCsrTranspose)             \
   X(rarefy_csr_turn, kCsrTurn)                       \
   X(rarefy_dense_places, kDensePlaces)               \
+  X(rarefy_group_cells, kGroupCells)                 \
   X(rarefy_group_rows, kGroupRows)                   \
   X(rarefy_random_uniform, kRandomUniform)           \
   X(rarefy_rows_update_adagrad, kRowsUpdateAdaGrad)  \

@@ -33,6 +33,12 @@ struct CsrPair {
   CsrPlaces<I> b;
   int64_t columns;
 
+  // The row of b that an entry of a names, or another one for padding; 0 if b has none.
+  int64_t Row(int64_t e) const {
+    return std::clamp<int64_t>(static_cast<int64_t>(a.indices[e]), 0,
+                               std::max<int64_t>(b.rows - 1, 0));
+  }
+
   // Calls f(entry of a, entry of b, column) for every pair that meets in `row` of the product.
   template <typename F>
   void ForRow(int64_t row, const F& f) const {
@@ -50,10 +56,19 @@ struct CsrPair {
 };
 
 // How many pairs meet in row r of the product, padding included. Cost O(entries of the row).
-template <typename I>
-int64_t PairsOf(const CsrPair<I>& p, int64_t r) {
+//
+// The rows of b lie anywhere, so those of later entries of a, and their `values`, are fetched ahead.
+template <typename I, typename V = char>
+int64_t PairsOf(const CsrPair<I>& p, int64_t r, const V* values = nullptr) {
+  constexpr int64_t kAhead = 12;
   int64_t pairs = 0;
   for (int64_t e = p.a.Begin(r), end = p.a.End(r); e < end; ++e) {
+    if (e + 2 * kAhead < p.a.nse) {
+      __builtin_prefetch(p.b.indptr + p.Row(e + 2 * kAhead));
+      const int64_t first = p.b.Begin(p.Row(e + kAhead));
+      __builtin_prefetch(p.b.indices + first);
+      if (values != nullptr) __builtin_prefetch(values + first);
+    }
     const auto k = static_cast<int64_t>(p.a.indices[e]);
     if (static_cast<uint64_t>(k) < static_cast<uint64_t>(p.b.rows))
       pairs += std::max<int64_t>(p.b.End(k) - p.b.Begin(k), 0);
@@ -63,6 +78,32 @@ int64_t PairsOf(const CsrPair<I>& p, int64_t r) {
 
 // Whether so many pairs make a row of the product in which a pass over all columns pays.
 inline bool IsWide(int64_t pairs, int64_t columns) { return 4 * pairs >= columns; }
+
+// Up to so many pairs to a row are put in order at once, which reads nothing as long as the columns.
+constexpr int64_t kFewPairs = 16;
+
+// A row of few pairs: its elements, ascending.
+template <typename V, typename I>
+struct FewElements {
+  I columns[kFewPairs];
+  V values[kFewPairs];
+  int64_t count = 0;
+
+  void Add(I column, V value) {
+    int64_t at = count;
+    while (at > 0 && columns[at - 1] > column) --at;
+    if (at > 0 && columns[at - 1] == column) {
+      values[at - 1] += value;
+      return;
+    }
+    for (int64_t i = count++; i > at; --i) {
+      columns[i] = columns[i - 1];
+      values[i] = values[i - 1];
+    }
+    columns[at] = column;
+    values[at] = V{} + value;
+  }
+};
 
 // How many columns have the mark. Cost O(columns), some to an instruction.
 template <typename I>
@@ -86,8 +127,15 @@ template <typename I>
 void CsrDotCsrCount(const CsrPair<I>& p, int64_t begin, int64_t end, I* seen, I* counts) {
   for (int64_t r = begin; r < end; ++r) {
     const I mark = static_cast<I>(r + 1);
+    const int64_t pairs = PairsOf(p, r);
     int64_t count = 0;
-    if (IsWide(PairsOf(p, r), p.columns)) {
+    if (pairs <= 1) {
+      p.ForRow(r, [&](int64_t, int64_t, int64_t) { ++count; });
+    } else if (pairs <= kFewPairs) {
+      FewElements<int8_t, I> few;
+      p.ForRow(r, [&](int64_t, int64_t, int64_t j) { few.Add(static_cast<I>(j), int8_t{0}); });
+      count = few.count;
+    } else if (IsWide(pairs, p.columns)) {
       p.ForRow(r, [&](int64_t, int64_t, int64_t j) { seen[j] = mark; });
       count = Marked(seen, mark, p.columns);
     } else {
@@ -159,9 +207,9 @@ void CsrDotCsrFill(const CsrPair<I>& p, int64_t begin, int64_t end, I* seen, I* 
 // The rows [begin, end) of the product, places and values at once.
 //
 //   a (a.nse), b (b.nse)  values
-//   sums, seen, row  (columns), (columns), (columns + 1)  working memory; each value of `seen` must
-//            differ from all r + 1
-//   bits     (BitWords(columns))  working memory, zeros; zeros again afterwards
+//   sums, seen, row  (columns), (columns), (columns + 1)  working memory
+//   bits     (BitWords(columns))  working memory
+//   clear    clear() makes zeros of `seen` and `bits`, which not all matrices need
 //   place    place(r, count) tells where the `count` elements of row r go and how many there is
 //            room for: a pair (first, room)
 //   data, indices    of the product; `stride` numbers an element: its column, or, if it is 2, its
@@ -169,14 +217,30 @@ void CsrDotCsrFill(const CsrPair<I>& p, int64_t begin, int64_t end, I* seen, I* 
 //
 // Cost O(pairs + elements * log of those in a row). Sums run in the order of a's entries.
 // Source: Gustavson, Two Fast Algorithms for Sparse Matrices (1978).
-template <typename V, typename I, typename Place>
+template <typename V, typename I, typename Place, typename Clear>
 void CsrDotCsrRows(const CsrPair<I>& p, const V* a, const V* b, int64_t begin, int64_t end, V* sums,
-                   I* seen, I* row, uint64_t* bits, const Place& place, int64_t stride, V* data,
-                   I* indices) {
+                   I* seen, I* row, uint64_t* bits, const Clear& clear, const Place& place,
+                   int64_t stride, V* data, I* indices) {
+  bool is_clear = false;
   for (int64_t r = begin; r < end; ++r) {
     const I mark = static_cast<I>(r + 1);
+    const int64_t pairs = PairsOf(p, r, b);
+    if (pairs <= kFewPairs) {
+      FewElements<V, I> few;
+      p.ForRow(
+          r, [&](int64_t e, int64_t f, int64_t j) { few.Add(static_cast<I>(j), a[e] * b[f]); });
+      const auto [first, room] = place(r, few.count);
+      for (int64_t i = 0; i < room; ++i) {
+        data[first + i] = few.values[i];
+        if (stride == 2) indices[2 * (first + i)] = static_cast<I>(r);
+        indices[stride * (first + i) + stride - 1] = few.columns[i];
+      }
+      continue;
+    }
+    if (!is_clear) clear();
+    is_clear = true;
     int64_t count = 0;
-    if (IsWide(PairsOf(p, r), p.columns)) {
+    if (IsWide(pairs, p.columns)) {
       std::fill(sums, sums + p.columns, V{});
       p.ForRow(r, [&](int64_t e, int64_t f, int64_t j) {
         sums[j] += a[e] * b[f];

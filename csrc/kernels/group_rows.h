@@ -9,25 +9,71 @@
 
 namespace rarefy {
 
+// Row ids as keys.
+//
+//   ids   (nse)       an id outside [0, n_rows) is padding
+//   rows  (capacity)  the distinct ids, then n_rows
+template <typename Id>
+struct RowKeys {
+  const Id* ids;
+  uint64_t n_rows;
+  Id* rows;
+
+  // The key of padding: all others are less.
+  uint64_t Limit() const { return n_rows; }
+  uint64_t operator()(int64_t entry) const {
+    return std::min(static_cast<uint64_t>(static_cast<int64_t>(ids[entry])), n_rows);  // -1: huge
+  }
+  void Write(int64_t group, uint64_t key, int64_t) const { rows[group] = static_cast<Id>(key); }
+  void WritePadding(int64_t group) const { rows[group] = static_cast<Id>(n_rows); }
+};
+
+// Cells of a matrix as keys: their row-major numbers.
+//
+//   cells  (nse, 2)       coordinates; a cell with one out of range is padding
+//   found  (capacity, 2)  the distinct cells, then (n_rows, n_cols)
+//
+// n_rows * n_cols < 2^63.
+template <typename Id>
+struct CellKeys {
+  const Id* cells;
+  uint64_t n_rows;
+  uint64_t n_cols;
+  Id* found;
+
+  uint64_t Limit() const { return n_rows * n_cols; }
+  uint64_t operator()(int64_t entry) const {
+    const auto row = static_cast<uint64_t>(static_cast<int64_t>(cells[2 * entry]));
+    const auto column = static_cast<uint64_t>(static_cast<int64_t>(cells[2 * entry + 1]));
+    return row < n_rows && column < n_cols ? row * n_cols + column : Limit();
+  }
+  void Write(int64_t group, uint64_t, int64_t entry) const {
+    found[2 * group] = cells[2 * entry];
+    found[2 * group + 1] = cells[2 * entry + 1];
+  }
+  void WritePadding(int64_t group) const {
+    found[2 * group] = static_cast<Id>(n_rows);
+    found[2 * group + 1] = static_cast<Id>(n_cols);
+  }
+};
+
 // Operands and results of GroupRows.
 //
-//   ids       (nse)           any order, repeats allowed; an id outside [0, n_rows) is padding, and
-//                             so is every entry at a position >= limit
-//   rows      (capacity)      the distinct ids, ascending, then n_rows
-//   inverse   (nse)           position of each entry's id in rows; capacity for padding
-//   order     (nse)           entries sorted by id, those of one id by position, padding last
-//   starts    (capacity + 1)  the entries of rows[i] are order[starts[i] .. starts[i + 1])
-//   count     (1)             number of distinct ids; those beyond capacity are left out
+//   keys                      RowKeys or CellKeys: what entries are grouped by, any order, repeats
+//                             allowed; gets the distinct ones, ascending
+//   limit                     an entry at a position >= limit is padding too
+//   inverse   (nse)           the group of each entry; capacity for padding
+//   order     (nse)           entries sorted by key, those of one key by position, padding last
+//   starts    (capacity + 1)  the entries of group i are order[starts[i] .. starts[i + 1])
+//   count     (1)             number of distinct keys; those beyond capacity are left out
 //
-// nse < 2^31, and n_rows fits an Id. Nothing may overlap.
-template <typename Id>
+// nse < 2^31, and sizes fit an Id. Nothing may overlap.
+template <typename Keys>
 struct GroupRowsOperands {
-  const Id* ids;
+  Keys keys;
   int64_t nse;
   int64_t limit;
-  int64_t n_rows;
   int64_t capacity;
-  Id* rows;
   int32_t* inverse;
   int32_t* order;
   int32_t* starts;
@@ -36,7 +82,7 @@ struct GroupRowsOperands {
 
 namespace group_rows {
 
-// An entry with its key: the id, or n_rows for padding.
+// An entry with its key.
 struct NarrowRecord {  // keys below 2^32
   static constexpr int kKeyBits = 32;
   static NarrowRecord Make(uint64_t key, int64_t entry) {
@@ -78,16 +124,6 @@ struct Digit {
   uint64_t mask;
 };
 
-// The key of an entry.
-template <typename Id>
-struct KeyOf {
-  uint64_t operator()(int64_t entry) const {
-    return std::min(static_cast<uint64_t>(static_cast<int64_t>(ids[entry])), n_rows);  // -1: huge
-  }
-  const Id* ids;
-  uint64_t n_rows;
-};
-
 // A pass costs about 1.6 ns an entry and 0.7 ns a digit value (benchmarks/test_rows.py).
 inline Digits ChooseDigits(uint64_t largest_key, int64_t entries) {
   int key_bits = 1;
@@ -109,14 +145,14 @@ inline Digits ChooseDigits(uint64_t largest_key, int64_t entries) {
 // The work itself, for one kind of record. `Parallel` is called as parallel(parts, body) and calls
 // body(part) for each part in [0, parts), on any thread; bodies of one call write to disjoint
 // memory.
-template <typename Record, typename Id>
+template <typename Record, typename Keys>
 class Sorter {
  public:
-  Sorter(const GroupRowsOperands<Id>& operands, int64_t parts)
+  Sorter(const GroupRowsOperands<Keys>& operands, int64_t parts)
       : a_(operands),
         entries_(std::clamp<int64_t>(a_.limit, 0, a_.nse)),
         parts_(std::clamp<int64_t>(parts, 1, kMaxParts)),
-        digits_(ChooseDigits(static_cast<uint64_t>(a_.n_rows), entries_)) {}
+        digits_(ChooseDigits(a_.keys.Limit(), entries_)) {}
 
   // Bytes of scratch that Run needs.
   int64_t ScratchBytes() const {
@@ -137,7 +173,7 @@ class Sorter {
       SortInParts(parallel);
     }
     const Record* end = std::partition_point(from_, from_ + entries_, [this](const Record& r) {
-      return r.Key() < static_cast<uint64_t>(a_.n_rows);
+      return r.Key() < a_.keys.Limit();
     });
     WriteGroups(end - from_, parallel);
   }
@@ -148,11 +184,10 @@ class Sorter {
   }
   int64_t CounterBytes() const { return digits_.Values() * static_cast<int64_t>(sizeof(uint32_t)); }
   uint32_t* Counters(int64_t i) const { return counters_ + i * digits_.Values(); }
-  KeyOf<Id> Keys() const { return {a_.ids, static_cast<uint64_t>(a_.n_rows)}; }
 
   // The end of the ascending run of keys that begins at `begin`.
   int64_t FirstRun(int64_t begin) const {
-    const KeyOf<Id> key_of = Keys();
+    const Keys key_of = a_.keys;
     int64_t e = begin + 1;
     while (e < entries_ && key_of(e - 1) <= key_of(e)) ++e;
     return std::min(e, entries_);
@@ -161,7 +196,7 @@ class Sorter {
   // Sorts two ascending runs, of entries before `middle` and from there on, as what was sorted
   // before or put together of two sorted parts has.
   void Merge(int64_t middle) {
-    const KeyOf<Id> key_of = Keys();
+    const Keys key_of = a_.keys;
     Record* to = from_;
     int64_t i = 0, j = middle;
     while (i < middle && j < entries_) {
@@ -182,6 +217,8 @@ class Sorter {
       CountAll<2>();
     } else if (digits_.number == 3) {
       CountAll<3>();
+    } else if (digits_.number == 4) {
+      CountAll<4>();
     } else {
       for (int digit = 0; digit < digits_.number; ++digit) {
         CountEntries(digit, Counters(digit), 0, entries_);
@@ -192,7 +229,7 @@ class Sorter {
       uint32_t* counters = Counters(digit);
       const bool last = digit + 1 == digits_.number;
       if (entries_ > 0 && !(last && !have_records) &&
-          counters[Digit(digits_, digit)(Keys()(0))] == entries_) {
+          counters[Digit(digits_, digit)(a_.keys(0))] == entries_) {
         continue;  // all entries have the same digit
       }
       uint32_t sum = 0;
@@ -213,7 +250,7 @@ class Sorter {
 
   template <int kDigits>
   void CountAll() {
-    const KeyOf<Id> key_of = Keys();
+    const Keys key_of = a_.keys;
     const Digit lowest(digits_, 0);
     const int64_t entries = entries_, values = digits_.Values();
     uint32_t* counters = counters_;
@@ -263,7 +300,7 @@ class Sorter {
   int64_t PartBegin(int64_t part) const { return entries_ * part / parts_; }
 
   void MakeRecords(int digit, uint32_t* next, int64_t begin, int64_t end) {
-    const KeyOf<Id> key_of = Keys();
+    const Keys key_of = a_.keys;
     const Digit digit_of(digits_, digit);
     Record* to = to_;
     for (int64_t e = begin; e < end; ++e) {
@@ -293,7 +330,7 @@ class Sorter {
     }
   }
   void CountEntries(int digit, uint32_t* counters, int64_t begin, int64_t end) {
-    const KeyOf<Id> key_of = Keys();
+    const Keys key_of = a_.keys;
     const Digit digit_of(digits_, digit);
     for (int64_t e = begin; e < end; ++e) ++counters[digit_of(key_of(e))];
   }
@@ -343,7 +380,7 @@ class Sorter {
     const int64_t kept = std::min(groups, a_.capacity);
     const int32_t end = a_.starts[kept];
     for (int64_t i = kept; i < a_.capacity; ++i) {
-      a_.rows[i] = static_cast<Id>(a_.n_rows);
+      a_.keys.WritePadding(i);
       a_.starts[i + 1] = end;
     }
     for (int64_t j = real; j < entries_; ++j) WritePadding(j, from_[j].Entry());
@@ -360,7 +397,7 @@ class Sorter {
   // to foresee which one is the last.
   int64_t WriteRange(int64_t begin, int64_t end, int64_t group) {
     constexpr int64_t kAhead = 32;
-    const GroupRowsOperands<Id> a = a_;
+    const GroupRowsOperands<Keys> a = a_;
     const int64_t fetched = a.nse > kCachedEntries ? end - kAhead : 0;
     const Record* from = from_;
     int64_t g = group - 1;
@@ -373,7 +410,7 @@ class Sorter {
       g += key != previous;
       previous = key;
       if (g >= a.capacity) break;
-      a.rows[g] = static_cast<Id>(key);
+      a.keys.Write(g, key, entry);
       a.starts[g + 1] = static_cast<int32_t>(j + 1);
       a.order[j] = entry;
       a.inverse[entry] = static_cast<int32_t>(g);
@@ -389,7 +426,7 @@ class Sorter {
     return g + 1;
   }
 
-  GroupRowsOperands<Id> a_;
+  GroupRowsOperands<Keys> a_;
   int64_t entries_;
   int64_t parts_;
   Digits digits_;
@@ -400,16 +437,16 @@ class Sorter {
 
 }  // namespace group_rows
 
-// Sorts the entries by id (least significant digit first; Knuth, The Art of Computer Programming 3,
+// Sorts the entries by key (least significant digit first; Knuth, The Art of Computer Programming 3,
 // 5.2.5; or by merging, where they are one or two ascending runs) and writes down the groups. False
 // if there is no memory.
 //
-// Cost O(nse + capacity) for a bounded width of n_rows: a pass over the entries for about every
-// eleven bits of it, and 16 bytes of scratch an entry (32 from 2^32 rows on), which `scratch`
+// Cost O(nse + capacity) for a bounded width of keys: a pass over the entries for about every
+// eleven bits of it, and 16 bytes of scratch an entry (32 from 2^32 keys on), which `scratch`
 // keeps. `parts` ranges of entries are worked on at a time, by parallel(parts, body); the results
 // do not depend on it.
-template <typename Id, typename Parallel>
-bool GroupRows(const GroupRowsOperands<Id>& operands, int64_t parts, Scratch& scratch,
+template <typename Keys, typename Parallel>
+bool GroupRows(const GroupRowsOperands<Keys>& operands, int64_t parts, Scratch& scratch,
                const Parallel& parallel) {
   const auto run = [&](auto sorter) {
     void* memory = scratch.Get(sorter.ScratchBytes());
@@ -418,10 +455,10 @@ bool GroupRows(const GroupRowsOperands<Id>& operands, int64_t parts, Scratch& sc
     scratch.Trim();
     return true;
   };
-  if (static_cast<uint64_t>(operands.n_rows) >> group_rows::NarrowRecord::kKeyBits == 0) {
-    return run(group_rows::Sorter<group_rows::NarrowRecord, Id>(operands, parts));
+  if (operands.keys.Limit() >> group_rows::NarrowRecord::kKeyBits == 0) {
+    return run(group_rows::Sorter<group_rows::NarrowRecord, Keys>(operands, parts));
   }
-  return run(group_rows::Sorter<group_rows::WideRecord, Id>(operands, parts));
+  return run(group_rows::Sorter<group_rows::WideRecord, Keys>(operands, parts));
 }
 
 }  // namespace rarefy

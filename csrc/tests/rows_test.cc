@@ -47,9 +47,10 @@ Groups<Id> Grouped(const std::vector<Id>& ids, int64_t limit, int64_t n_rows, in
   Groups<Id> g{std::vector<Id>(room), std::vector<int32_t>(nse), std::vector<int32_t>(nse),
                std::vector<int32_t>(room + 1)};
   Scratch scratch;
-  CHECK(GroupRows(GroupRowsOperands<Id>{ids.data(), static_cast<int64_t>(nse), limit, n_rows,
-                                        capacity, g.rows.data(), g.inverse.data(), g.order.data(),
-                                        g.starts.data(), &g.count},
+  const RowKeys<Id> keys{ids.data(), static_cast<uint64_t>(n_rows), g.rows.data()};
+  CHECK(GroupRows(GroupRowsOperands<RowKeys<Id>>{keys, static_cast<int64_t>(nse), limit, capacity,
+                                                 g.inverse.data(), g.order.data(), g.starts.data(),
+                                                 &g.count},
                   parts, scratch, Threads()));
   return g;
 }

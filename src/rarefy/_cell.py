@@ -55,7 +55,7 @@ def store_all(cells: Iterable[Cell], values: Iterable[Value]) -> None:
     """Stores a value in each cell, as `Cell.store` does, asking only once which trace is running."""
     trace = get_opaque_trace_state(convention="nnx")
     for cell, value in zip(cells, values, strict=True):
-        if cell._trace is not trace:
+        if cell._trace != trace:
             cell._check(trace)
         cell.value = value
         cell.version += 1

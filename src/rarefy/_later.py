@@ -15,14 +15,14 @@ import itertools
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import nullcontext
+from operator import attrgetter
 from typing import Any
 from weakref import ref
 
 import jax
 from jax.extend.core import get_opaque_trace_state
 
-from rarefy._cell import Cell, store_all
+from rarefy._cell import Cell
 from rarefy._ops.precision import wide
 
 _KEPT = 256
@@ -39,21 +39,19 @@ def new_kind() -> int:
     return next(_kinds)
 
 
-Shapes = tuple[tuple[int, tuple[int | None, ...]], ...]
-
-
 class Later:
     """A result of a task.
 
     Attributes:
+      task: the task; None as soon as it is done.
       like: its shape and dtype; for a sparse value, one that has such parts.
+      value: the value, when the task is done. A list of values that belong together may be one.
     """
 
-    __slots__ = ("__weakref__", "index", "like", "task", "value")
+    __slots__ = ("__weakref__", "like", "task", "value")
 
-    def __init__(self, task: "Task", index: int, like: Any):
+    def __init__(self, task: "Task", like: Any):
         self.task: Task | None = task
-        self.index = index
         self.like = like
         self.value: Any = None
 
@@ -68,7 +66,7 @@ class Task:
       kind: from `new_kind`.
       trace: the program: a function of the operands that gives the results. It is called only while a
         program that it is part of is traced.
-      operands: values, `Later`s, or None.
+      operands: values, `Later`s, or None; the same number of them for each task of a kind.
     """
 
     __slots__ = ("__weakref__", "kind", "laters", "number", "operands", "trace")
@@ -96,7 +94,7 @@ def put_off(
       likes: for each result what it is like.
     """
     task = Task(kind, trace, operands)
-    laters = [Later(task, i, like) for i, like in enumerate(likes)]
+    laters = [Later(task, like) for like in likes]
     task.laters = list(map(ref, laters))
     _waiting.append(ref(task))
     if len(_waiting) > _MANY:
@@ -107,8 +105,11 @@ def put_off(
 def _still_waiting() -> list[Task]:
     """The tasks that have not been done."""
     with _lock:
-        tasks = [task for each in _waiting if (task := each()) is not None and task.operands]
-        _waiting[:] = map(ref, tasks)
+        count = len(_waiting)  # another thread may add to them meanwhile
+        tasks = [
+            task for each in _waiting[:count] if (task := each()) is not None and task.operands
+        ]
+        _waiting[:count] = map(ref, tasks)
     return tasks
 
 
@@ -144,6 +145,7 @@ class WaitingCell(Cell):
 
 
 _inside: Callable[[Cell], Any] = Cell.value.__get__  # pyright: ignore[reportAttributeAccessIssue]
+_put_inside: Callable[[Cell, Any], None] = Cell.value.__set__  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def waiting(later: Later, *, shared: bool = False) -> Cell:
@@ -153,11 +155,16 @@ def waiting(later: Later, *, shared: bool = False) -> Cell:
     return cell
 
 
-def wait_all(cells: Sequence[Cell], laters: Sequence[Later]) -> None:
+def wait_all(pairs: Iterable[tuple[Cell, Later]]) -> None:
     """Has cells, for which `may_wait` is true, wait for values."""
-    store_all(cells, laters)  # pyright: ignore[reportArgumentType]
-    for cell in cells:
+    trace = get_opaque_trace_state(convention="nnx")
+    for cell, later in pairs:
+        if cell._trace != trace:
+            cell._check(trace)
         cell.__class__ = WaitingCell
+        _put_inside(cell, later)
+        cell.version += 1
+        cell.shared = False
 
 
 def may_wait(cell: Cell) -> bool:
@@ -184,7 +191,7 @@ class _Current(threading.local):
 
 
 _current = _Current()
-_programs: OrderedDict[Any, Callable[..., Any]] = OrderedDict()
+_wirings: OrderedDict[Any, "_Wiring"] = OrderedDict()
 
 
 def finish(tasks: Sequence[Task], donated: Sequence[Any] = ()) -> None:
@@ -196,116 +203,145 @@ def finish(tasks: Sequence[Task], donated: Sequence[Any] = ()) -> None:
     """
     with _lock:
         todo = _needed(tasks)
-        if donated:
-            others = [task for task in _still_waiting() if task not in todo]
-            if others:
-                finish(others)
-                todo = _needed(tasks)
-        if todo:
-            # In the middle of a trace too, the numbers are wanted.
-            outside = get_opaque_trace_state(convention="nnx") != _TOP
-            with jax.ensure_compile_time_eval() if outside else nullcontext(), wide():
+        if donated and len(waiting := _still_waiting()) > len(todo):
+            finish([task for task in waiting if task not in todo])
+            todo = _needed(tasks)
+        if not todo:
+            return
+        if get_opaque_trace_state(convention="nnx") == _TOP:
+            with wide():
+                _do(todo, donated)
+        else:  # in the middle of a trace too, the numbers are wanted
+            with jax.ensure_compile_time_eval(), wide():
                 _do(todo, donated)
 
 
 def _needed(tasks: Sequence[Task]) -> list[Task]:
     """Tasks that are to be done and those whose results they read, in an order to do them in."""
-    found: dict[Task, None] = {}
-    stack = [task for task in tasks if task.operands]
+    found: set[Task] = set()
+    stack = {task for task in tasks if task.operands}
     while stack:
         task = stack.pop()
-        if task not in found:
-            found[task] = None
-            stack += (x.task for x in task.operands if type(x) is Later and x.task is not None)
-    return sorted(found, key=lambda task: task.number)
+        found.add(task)
+        stack.update(
+            [t for x in task.operands if type(x) is Later and (t := x.task) and t not in found]
+        )
+    return sorted(found, key=_number_of)
+
+
+_number_of = attrgetter("number")
 
 
 def _do(todo: Sequence[Task], donated: Sequence[Any]) -> None:
-    values = list(donated)
-    shapes = _wired(todo, values)
-    # What only these tasks held is not held any more.
-    wanted, live, count = [], [], 0
+    wiring, values = _wired(todo, donated)
     for task in todo:
-        for i, each in enumerate(task.laters, count):
-            later = each()
-            if later is not None:
-                wanted.append(later)
-                live.append(i)
-        count += len(task.laters)
-    key = (shapes, tuple(live), len(donated))
-    program = _programs.get(key)
+        task.operands = ()
+    # What only these tasks held is not held any more.
+    laters = [each() for task in todo for each in task.laters]
+    live = tuple(map(bool, laters))
+    program = wiring.programs.get(live)
     if program is None:
-        program = _programs[key] = _together(shapes, live)
-        if len(_programs) > _KEPT:
-            _programs.popitem(last=False)
+        program = wiring.programs[live] = wiring.program(live)
     before, _current.tasks = _current.tasks, todo
     try:
-        results = program(values[: len(donated)], values[len(donated) :])
+        results = iter(program(donated, values))
     except BaseException:
-        _restore(todo, shapes, values)
+        wiring.restore(todo, donated, values)
         raise
     finally:
         _current.tasks = before
-    for later, value in zip(wanted, results, strict=True):
-        later.value, later.task = value, None
+    for later in laters:
+        if later is not None:
+            later.value, later.task = next(results), None
     for task in todo:
         task.laters = []
 
 
-def _wired(todo: Sequence[Task], values: list[Any]) -> Shapes:
-    """Takes the operands out of tasks: their values are appended to `values`.
+def _wired(todo: Sequence[Task], donated: Sequence[Any]) -> "tuple[_Wiring, list[Any]]":
+    """How tasks are put together, and the values that they read beside those that are donated.
 
-    Returns:
-      For each task its kind, and where its operands are: result number i of the tasks before, or value
-      number ~i; None for none.
+    A loop does the same in each step, so what is the same is found out with as little as can be: by
+    numbering all that the tasks read and give, and noting for each where it was seen first.
     """
-    places = {id(v): ~i for i, v in enumerate(values)}
-    first: dict[Task, int] = {}
-    shapes, count = [], 0
+    things, kinds = [None, *donated], []
     for task in todo:
-        first[task] = count
-        count += len(task.laters)
-        wires = []
-        for x in task.operands:
-            if type(x) is Later:
-                if x.task is not None:
-                    wires.append(first[x.task] + x.index)
-                    continue
-                x = x.value
-            place = None if x is None else places.get(id(x))
-            if place is None and x is not None:
-                place = places[id(x)] = ~len(values)
-                values.append(x)
-            wires.append(place)
-        shapes.append((task.kind, tuple(wires)))
-    for task in todo:
-        task.operands = ()
-    return tuple(shapes)
+        things += task.operands
+        things += [each() for each in task.laters]
+        kinds.append(task.kind)
+    first: dict[int, int] = {}
+    places = tuple(map(first.setdefault, map(id, things), range(len(things))))
+    key = (len(donated), *kinds, places)
+    wiring = _wirings.get(key)
+    if wiring is None:
+        wiring = _wirings[key] = _Wiring(todo, len(donated), places)
+        if len(_wirings) > _KEPT:
+            _wirings.popitem(last=False)
+    values = [things[i] for i in wiring.read]
+    if Later in map(type, values):  # done since the task was made
+        for task in todo:
+            task.operands = [
+                x.value if type(x) is Later and x.task is None else x for x in task.operands
+            ]
+        return _wired(todo, donated)
+    return wiring, values
 
 
-def _restore(todo: Sequence[Task], shapes: Shapes, values: Sequence[Any]) -> None:
-    """Gives tasks their operands again, after their program has failed."""
-    made: list[Later] = []
-    for task, (_, wires) in zip(todo, shapes, strict=True):
-        task.operands = [w if w is None else made[w] if w >= 0 else values[~w] for w in wires]
-        mine = [each() or Later(task, i, None) for i, each in enumerate(task.laters)]
-        task.laters = list(map(ref, mine))
-        made += mine
+class _Wiring:
+    """How tasks are put together.
 
-
-def _together(shapes: Shapes, live: Sequence[int]) -> Callable[..., Any]:
-    """One program for tasks.
+    All that they read and give stands in a row: None, what is donated, and for each task its operands
+    and its results.
 
     Args:
-      shapes: from `_wired`.
-      live: which results the program returns.
+      todo: the tasks, in order.
+      donated: how many values are donated.
+      places: for each in the row the place where it stands first.
+
+    Attributes:
+      read: the places of what comes from outside and is not donated.
+      programs: by which results they return.
     """
 
-    def together(donated: Sequence[Any], kept: Sequence[Any]) -> list[Any]:
-        values, made = [*donated, *kept], []
-        for task, (_, wires) in zip(_current.tasks, shapes, strict=True):
-            operands = (w if w is None else made[w] if w >= 0 else values[~w] for w in wires)
-            made += task.trace(*operands)
-        return [made[i] for i in live]
+    def __init__(self, todo: Sequence[Task], donated: int, places: Sequence[int]):
+        self._donated, self._places = donated, places
+        self._operands: list[range] = []
+        self._results: list[range] = []
+        place = 1 + donated
+        for task in todo:
+            self._operands.append(range(place, place + len(task.operands)))
+            place += len(task.operands)
+            self._results.append(range(place, place + len(task.laters)))
+            place += len(task.laters)
+        self.read = [i for mine in self._operands for i in mine if places[i] == i]
+        self.programs: dict[tuple[bool, ...], Callable[..., Any]] = {}
 
-    return jax.jit(together, donate_argnums=0)
+    def _given(self, donated: Sequence[Any], values: Sequence[Any]) -> dict[int, Any]:
+        return {0: None, **dict(enumerate(donated, 1)), **dict(zip(self.read, values, strict=True))}
+
+    def program(self, live: Sequence[bool]) -> Callable[..., Any]:
+        """One program for such tasks: a function of what is donated and of the values read.
+
+        Args:
+          live: for each result whether the program returns it.
+        """
+
+        def together(donated: Sequence[Any], values: Sequence[Any]) -> list[Any]:
+            known, made = self._given(donated, values), []
+            for task, operands, results in zip(
+                _current.tasks, self._operands, self._results, strict=True
+            ):
+                given = task.trace(*(known[self._places[i]] for i in operands))
+                known.update(zip(results, given, strict=True))
+                made += given
+            return [value for value, is_live in zip(made, live, strict=True) if is_live]
+
+        return jax.jit(together, donate_argnums=0)
+
+    def restore(self, todo: Sequence[Task], donated: Sequence[Any], values: Sequence[Any]) -> None:
+        """Gives tasks their operands again, after their program has failed."""
+        known = self._given(donated, values)
+        for task, operands, results in zip(todo, self._operands, self._results, strict=True):
+            task.operands = [known[self._places[i]] for i in operands]
+            mine = [each() or Later(task, None) for each in task.laters]
+            task.laters = list(map(ref, mine))
+            known.update(zip(results, mine, strict=True))

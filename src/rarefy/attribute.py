@@ -21,7 +21,7 @@ class AttrScope(metaclass=_ScopeClass):
       ValueError: an attribute is no string.
     """
 
-    _local: ClassVar[Any] = threading.local()
+    _current: ClassVar[Any] = threading.local()
 
     def __init__(self, **kwargs: str):
         for key, value in kwargs.items():
@@ -45,16 +45,19 @@ class AttrScope(metaclass=_ScopeClass):
         outer = current()
         self._before.append((outer, self._attr))
         self._attr = {**outer._attr, **self._attr}
-        AttrScope._local.current = self
+        AttrScope._current.value = self
         return self
 
     def __exit__(self, *_) -> None:
-        AttrScope._local.current, self._attr = self._before.pop()
+        AttrScope._current.value, self._attr = self._before.pop()
 
 
 def current() -> AttrScope:
     """The innermost scope of this thread."""
-    found = getattr(AttrScope._local, "current", None)
+    found = getattr(AttrScope._current, "value", None)
     if found is None:
-        found = AttrScope._local.current = AttrScope()
+        found = AttrScope._current.value = AttrScope()
     return found
+
+
+current()  # so that the first thread has one from the start, as in MXNet

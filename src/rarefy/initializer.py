@@ -16,6 +16,7 @@ from rarefy._key import next_key
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import stype_of
 from rarefy._primitives import random_normal, random_uniform
+from rarefy._primitives.from_host import filled
 from rarefy.base import ArgumentError
 from rarefy.nd._file import load
 from rarefy.nd._handle import Handle
@@ -220,7 +221,10 @@ def fill(arr: Handle, value: Any) -> None:
     if stype_of(old) == "csr":
         raise TypeError("parameters are default or row_sparse; a csr array has no first values")
     with wide():
-        new = jnp.broadcast_to(jnp.asarray(value), old.shape).astype(old.dtype)
+        if isinstance(value, int | float):
+            new = filled(old.shape, value, old.dtype)
+        else:
+            new = jnp.broadcast_to(jnp.asarray(value), old.shape).astype(old.dtype)
         if isinstance(old, BCOO):
             rows = jnp.arange(old.shape[0], dtype=old.indices.dtype)
             new = row_sparse(new, rows, old.shape)
@@ -469,7 +473,9 @@ class Load:
         elif self.default_init is not None:
             self.default_init(name, arr)
         else:
-            raise ValueError(f"{name} is not among the loaded arrays, and there is no default_init")
+            raise ArgumentError(
+                f"{name} is not among the loaded arrays, and there is no default_init"
+            )
         if self.verbose:
             source = "by loading" if known is not None else "by default"
             logging.info("initialized %s %s", name, source)
@@ -488,7 +494,7 @@ class Mixed:
 
     def __init__(self, patterns: Sequence[str], initializers: Sequence[Callable[[str, Any], None]]):
         if len(patterns) != len(initializers):
-            raise ValueError(f"{len(patterns)} patterns for {len(initializers)} initializers")
+            raise ArgumentError(f"{len(patterns)} patterns for {len(initializers)} initializers")
         compiled = [re.compile(pattern) for pattern in patterns]
         self.map = list(zip(compiled, initializers, strict=True))
 

@@ -10,6 +10,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import ClassVar
 
+from rarefy.base import ArgumentError
+
 WARMUP_MODES = ("linear", "constant")
 
 
@@ -39,7 +41,7 @@ class LRScheduler:
         warmup_mode: str = "linear",
     ):
         if not isinstance(warmup_steps, int) or warmup_steps < 0:
-            raise ValueError(f"warmup_steps must be an integer from 0 on; got {warmup_steps!r}")
+            raise ArgumentError(f"warmup_steps must be an integer from 0 on; got {warmup_steps!r}")
         if warmup_begin_lr > base_lr:
             raise ValueError(
                 f"warmup_begin_lr must not be above base_lr; got {warmup_begin_lr} and {base_lr}"
@@ -120,7 +122,7 @@ class MultiFactorScheduler(LRScheduler):
       base_lr, warmup_steps, warmup_begin_lr, warmup_mode: of `LRScheduler`. The warm-up counts.
 
     Raises:
-      TypeError: `step` is no list.
+      AssertionError: `step` is no list.
       ValueError: `step` is empty, not ascending or begins below 1, or `factor` is above 1.
     """
 
@@ -135,7 +137,7 @@ class MultiFactorScheduler(LRScheduler):
     ):
         super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
         if not isinstance(step, list | tuple):
-            raise TypeError(f"step must be a list of numbers of updates; got {step!r}")
+            raise ArgumentError(f"step must be a list of numbers of updates; got {step!r}")
         steps = list(step)
         if not steps or steps[0] < 1 or any(b <= a for a, b in itertools.pairwise(steps)):
             raise ValueError(f"step must be ascending numbers from 1 on; got {steps}")
@@ -164,7 +166,7 @@ class _Descent(LRScheduler):
     ):
         super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
         if not isinstance(max_update, int) or max_update < 1:
-            raise ValueError(f"max_update must be an integer from 1 on; got {max_update!r}")
+            raise ArgumentError(f"max_update must be an integer from 1 on; got {max_update!r}")
         self.base_lr_orig = base_lr
         self.max_update = max_update
         self.final_lr = final_lr

@@ -14,10 +14,10 @@ class _ManagerClass(type):
 class NameManager(metaclass=_ManagerClass):
     """A block, with `with`, in which names are counted anew: `exp0`, `exp1`, ..."""
 
-    _local: ClassVar[Any] = threading.local()
+    _current: ClassVar[Any] = threading.local()
 
     def __init__(self):
-        self._counts: dict[str, int] = {}
+        self._counter: dict[str, int] = {}
         self._before: list[NameManager] = []
 
     def get(self, name: str | None, hint: str) -> str:
@@ -29,17 +29,17 @@ class NameManager(metaclass=_ManagerClass):
         """
         if name:
             return name
-        number = self._counts.get(hint, 0)
-        self._counts[hint] = number + 1
+        number = self._counter.get(hint, 0)
+        self._counter[hint] = number + 1
         return f"{hint}{number}"
 
     def __enter__(self) -> "NameManager":
         self._before.append(current())
-        NameManager._local.current = self
+        NameManager._current.value = self
         return self
 
     def __exit__(self, *_) -> None:
-        NameManager._local.current = self._before.pop()
+        NameManager._current.value = self._before.pop()
 
 
 class Prefix(NameManager):
@@ -60,7 +60,10 @@ class Prefix(NameManager):
 
 def current() -> NameManager:
     """The innermost manager of this thread."""
-    found = getattr(NameManager._local, "current", None)
+    found = getattr(NameManager._current, "value", None)
     if found is None:
-        found = NameManager._local.current = NameManager()
+        found = NameManager._current.value = NameManager()
     return found
+
+
+current()  # so that the first thread has one from the start, as in MXNet

@@ -1,7 +1,8 @@
 """MXNet's switches between its array semantics, and questions about the machine.
 
-Arrays without dimensions or without elements exist here whatever these switches say. They decide only
-what `nd.save` writes: with NumPy's shapes switched on it marks arrays so, as MXNet does.
+Arrays without dimensions or without elements exist here whatever these switches say. They decide
+what `nd.save` and `Symbol.tojson` write: with NumPy's shapes switched on they mark it so, as MXNet
+does. And they decide what `Symbol.infer_shape` takes for unknown: 0 and (), or -1 and None.
 """
 
 import functools

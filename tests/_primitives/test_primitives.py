@@ -55,6 +55,7 @@ CALLS = {
     "csr_t_dot_dense": ((DATA, INDICES, INDPTR, LHS), {"n_cols": 5}),
     "csr_sample_dot": ((INDICES, INDPTR, LHS, DENSE), {}),
     "csr_t_dot_rows": ((DATA, INDPTR, ORDER, STARTS, LHS), {}),
+    "group_cells": ((COORDINATES[::-1],), {"n_rows": 3, "n_cols": 5, "capacity": 2}),
     "group_rows": ((INDICES, np.int32(5)), {"n_rows": 5, "capacity": 4}),
     "take_rows": ((DENSE, INDICES), {}),
     "segment_rows": ((ORDER, STARTS, np.ones((7, 2), np.float32)), {}),

@@ -164,6 +164,36 @@ def test_a_table_used_sparsely_and_densely():
     np.testing.assert_array_equal(w.grad.asnumpy(), expected)
 
 
+@pytest.mark.parametrize("second", [[3, 1], [1, 3], [0, 3]])
+def test_a_table_read_twice(second, monkeypatch):
+    """Rows that are the same need not be sorted again, neither eagerly nor in a compiled step."""
+
+    def gradient(w, first, second):
+        w = Handle._wrap(w)
+        w.attach_grad(stype="row_sparse")
+        with autograd.record():
+            read = [
+                nd.Embedding(Handle._wrap(ids), w, input_dim=5, output_dim=2, sparse_grad=True)
+                for ids in (first, second)
+            ]
+            loss = (read[0] * read[0]).sum() + 3 * read[1].sum()
+        loss.backward()
+        return w.grad._value
+
+    values = [nd.array(a)._value for a in (W, [1, 3], second)]
+    expected = np.zeros_like(W)
+    expected[[1, 3]] = 2 * W[[1, 3]]
+    expected[second] += 3
+    with wide():
+        traced = jax.jit(gradient)(*values)
+    if set(second) == {1, 3}:
+        monkeypatch.setattr("rarefy._ops.gradient.add_row_sparse", None)
+    for found in map(Handle._wrap, (traced, gradient(*values))):
+        assert rows(found) == sorted({1, 3, *second})
+        found.check_format()
+        np.testing.assert_array_equal(found.asnumpy(), expected)
+
+
 @pytest.mark.parametrize("head", ["default", "row_sparse"])
 def test_head_gradients_of_any_storage_type(head):
     x = variable(W)

@@ -7,6 +7,7 @@ operator has a rule that no use reaches.
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -374,33 +375,47 @@ def _layers() -> Iterator[Use]:
         yield Use(
             "factorization_machine", ("csr", table), (None, lambda s: (s[1], 3)), _fm, "default"
         )
-    yield Use(
-        "field_aware_factorization_machine",
-        ("csr", "default", "default"),
-        (None, lambda s: (s[1], 2, 3), lambda s: np.arange(s[1]) % 2),
-        _ffm,
-        "default",
-    )
-    yield Use(
-        "field_embedding",
-        ("csr", "default", "default"),
-        (None, lambda s: (s[1], 3), lambda s: np.arange(s[1]) % 2),
-        lambda x, w, f, n_fields: np.stack([(x * (f == i)) @ w for i in range(n_fields)], axis=1),
-        "default",
-        {"n_fields": 2},
-        deep=False,
-    )
-    for mode in ("sum", "mean", "max"):
         yield Use(
-            "embedding_bag",
-            ("csr", "default"),
-            (None, lambda s: (s[1], 3)),
-            _bag,
+            "field_aware_factorization_machine",
+            ("csr", table, "default"),
+            (None, lambda s: (s[1], 2, 3), lambda s: np.arange(s[1]) % 2),
+            _ffm,
             "default",
-            {"mode": mode},
-            low=0.1,
-            deep=mode == "sum",
+            deep=table == "default",
         )
+        yield Use(
+            "field_embedding",
+            ("csr", table, "default"),
+            (None, lambda s: (s[1], 3), lambda s: np.arange(s[1]) % 2),
+            lambda x, w, f, n_fields: np.stack([(x * (f == i)) @ w for i in range(n_fields)], 1),
+            "default",
+            {"n_fields": 2},
+            deep=False,
+        )
+        for mode in ("sum", "mean", "max"):
+            yield Use(
+                "embedding_bag",
+                ("csr", table),
+                (None, lambda s: (s[1], 3)),
+                _bag,
+                "default",
+                {"mode": mode},
+                low=0.1,
+                deep=mode == "sum" and table == "default",
+            )
+    for offsets in (None, lambda s: np.array([0, 2, 2])):
+        for weights in (None, (2, 3) if offsets is None else (6,)):
+            of = lambda s, offsets=offsets: _ids(s) if offsets is None else _ids(s).reshape(-1)  # noqa: E731
+            yield Use(
+                "embedding_bag_of_ids",
+                ("default", "row_sparse", offsets and "default", weights and "default"),
+                (of, None, offsets, weights and (lambda s, weights=weights: weights)),
+                partial(_bag_of_ids, offsets is None, weights is None),
+                "default",
+                {"mode": "sum" if weights else "mean"},
+                deep=False,
+                fits=_is_matrix,
+            )
     for bias in (None, "default"):
         of = None if bias is None else (lambda shape: (3,))
         params = {"num_hidden": 3, "no_bias": bias is None}
@@ -502,6 +517,19 @@ def _bag(x, weight, mode):
         return np.array([r.max(axis=0) if len(r) else none for r in rows]).reshape(len(x), -1)
     total = x.sum(axis=1, keepdims=True)
     return x @ weight / (1 if mode == "sum" else np.where(total == 0, 1, total))
+
+
+def _bag_of_ids(whole, unweighted, ids, table, *more, mode):
+    """`more` are offsets, unless each row of the ids is a bag, and weights, unless there are none."""
+    bags = (
+        np.arange(len(ids)) if whole else np.searchsorted(more[0], np.arange(len(ids)), "right") - 1
+    )
+    rows = table[ids] if unweighted else table[ids] * more[-1][..., None]
+    if whole:
+        return rows.mean(axis=1) if mode == "mean" else rows.sum(axis=1)
+    found = [rows[bags == bag] for bag in range(len(more[0]))]
+    total = np.array([r.sum(axis=0) for r in found])
+    return total / np.array([[len(r) or 1] for r in found]) if mode == "mean" else total
 
 
 def _layer(x, w, bias=None, **_):

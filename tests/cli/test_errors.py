@@ -83,6 +83,12 @@ CALLS = [
     (["train", "mixed.svm", "--model", "mf", "--normalize", "l2"], "nothing to normalize"),
     (["train", "clicks.svm", "--model", "mf"], "clicks.svm: row 1 has"),
     (["train", "mixed.svm", "--model", "mf"], "column 2 is the first of a row and column 2 the second"),
+    (["train", "mixed.svm", "--model", "mf", "--users", "1"], "row 2 has the columns 2 and 3"),
+    (["train", "pairs.svm", "--model", "mf", "--users", "3"], "row 1 has the columns 1 and 3"),
+    (["train", "pairs.svm", "--model", "mf", "--items", "1"], "pairs.svm:2:7: found '4:1', expected"),
+    (["train", "pairs.svm", "--model", "mf", "--features", "4", "--users", "4"], "4 users leave no"),
+    (["train", "pairs.svm", "--model", "mf", "--features", "4", "--items", "4"], "4 items and 1"),
+    (["train", "clicks.svm", "--users", "3"], "users and items are of a matrix factorization"),
     (["train", "clicks.svm", "--model", "deepfm", "--optimizer", "ftrl"], "a DeepFM is trained by"),
     (["train", "three.svm", "--model", "widedeep", "--loss", "softmax"], "a wide & deep model has one"),
     (["train", "clicks.svm", "--epochs", "0"], "--epochs"),
@@ -122,6 +128,7 @@ def test_wrong_calls_are_explained(rarefy, clicks, tmp_path, arguments, message)
     (tmp_path / "junk.svm").write_text("1 1:1\n0 a:1\n")
     (tmp_path / "empty.svm").write_text("# nothing\n")
     (tmp_path / "same.svm").write_text("1 1:1\n1 2:1\n")
+    (tmp_path / "pairs.svm").write_text("1 1:1 3:1\n0 2:1 4:1\n")
     (tmp_path / "mixed.svm").write_text("1 1:1 2:1\n0 2:1 3:1\n")
     (tmp_path / "three.svm").write_text("1 1:1\n3 2:1\n")
     os.mkfifo(tmp_path / "pipe")  # nobody writes to it: opening it would wait for ever

@@ -177,7 +177,7 @@ def test_networks_and_matrix_factorization_learn_pairs_too(rarefy, tmp_path):
         save_libsvm(name, *interactions(rows, seed), index_base=1)
     for model, *options in (
         ("widedeep", "--hidden", "16", "--factor-lr", 1, "--factor-std", 0.3),
-        ("mf", "--valid", "test.svm", "--early-stop", 2),
+        ("mf", "--valid", "test.svm", "--early-stop", 2, "--items", 14),
     ):
         options += ["--epochs", 12, "--out", model]
         out = train(rarefy, "train.svm", "--model", model, *options)
@@ -190,6 +190,18 @@ def test_networks_and_matrix_factorization_learn_pairs_too(rarefy, tmp_path):
         status, _, err = rarefy(command, "mf", "bad.svm")
         assert status == 2
         assert "bad.svm: row 2 has the columns 1 and 2" in err and err.count("\n") == 1
+    # Items that no row had: their bias is zero and their vector is small.
+    (tmp_path / "new.svm").write_text("3:1 25:1\n3:1 26:1\n")
+    status, out, _ = rarefy("predict", "mf", "new.svm", "--what", "score")
+    numbers = Model.load(tmp_path / "mf").numbers
+    alone = numbers["bias"] + numbers["user_bias"][2]
+    assert status == 0 and out.count("\n") == 2
+    for score, vector in zip(map(float, out.split()), numbers["item"][12:], strict=True):
+        assert 0 < abs(vector).max() < 0.1
+        assert score == pytest.approx((alone + numbers["user"][2] @ vector).item(), abs=1e-5)
+    (tmp_path / "new.svm").write_text("3:1 26:1\n3:1 27:1\n")
+    status, _, err = rarefy("predict", "mf", "new.svm")
+    assert status == 2 and "new.svm:2:5: found '27:1'" in err and "26 columns" in err
 
 
 def logistic_optimum(x, y, l2, steps=100):

@@ -208,5 +208,5 @@ def test_records_of_earlier_passes_do_not_pile_up():
         executor.forward(is_train=True)
         executor.backward([mx.nd.ones((2, 1))])
         executor.backward([mx.nd.ones((2, 1))])  # the last record is kept
-        counts.append(sum(1 for node in _tape._kept.values() if list(node.held())))
+        counts.append(sum(1 for held in _tape.all_held() if list(held)))
     assert len(set(counts)) == 1

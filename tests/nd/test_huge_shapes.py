@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from rarefy import config, nd
+from rarefy import autograd, config, nd
 from rarefy._ops.fallback import StorageFallbackError
 
 SIDE = 3_000_000
@@ -112,3 +112,44 @@ def test_row_sparse():
         np.testing.assert_array_equal(result.data.asnumpy(), data, err_msg=name)
     assert nd.sum(array, axis=0).asnumpy().tolist() == [9, 12]
     assert nd.take(array, nd.array([2, 3], dtype="int64")).asnumpy().tolist() == [[1, 2], [0, 0]]
+
+
+WIDE = 2_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "tail", "params"),
+    [
+        ("embedding_bag", WIDE, (3,), {"mode": "mean"}),
+        ("embedding_bag", WIDE, (3,), {"mode": "max"}),
+        ("field_aware_factorization_machine", SIDE, (2, 5000), {}),
+        ("field_embedding", SIDE, (10_000,), {"n_fields": 2}),
+    ],
+)
+def test_tables_are_read_by_the_rows_they_store(name, width, tail, params):
+    """As with a small dense table of the columns that occur, one of which the large one lacks."""
+    places = np.array([3, 1_000, width - 2, width - 1])
+    small = np.arange(1, 13, dtype=np.float32).reshape(3, 4) % 5
+    rows = np.random.default_rng(0).normal(size=(4, *tail)).astype(np.float32)
+    rows[1] = 0
+    by_width = {}
+    for n, columns, stored in ((4, np.arange(4), None), (width, places, places[[0, 2, 3]])):
+        at = (np.repeat(np.arange(3), 4), np.tile(columns, 3))
+        x = nd.sparse.csr_matrix((small.ravel(), at), shape=(3, n))
+        table = nd.array(rows)
+        if stored is not None:
+            table = nd.sparse.row_sparse_array((rows[[0, 2, 3]], stored), shape=(n, *tail))
+        arrays = [x, table]
+        if name.startswith("field"):
+            fields = np.zeros(n, np.int32)
+            fields[columns[2:]] = 1
+            arrays.append(nd.array(fields, dtype="int32"))
+        x.attach_grad(stype="csr")
+        table.attach_grad(stype="row_sparse")
+        with autograd.record():
+            result = getattr(nd, name)(*arrays, **params)
+        result.backward(nd.ones(result.shape) * 2)
+        assert table.grad.indices.asnumpy().tolist() == columns.tolist()
+        by_width[n] = result.asnumpy(), table.grad.data.asnumpy(), x.grad.data.asnumpy()
+    for found, expected in zip(by_width[width], by_width[4], strict=True):
+        np.testing.assert_allclose(found, expected, 1e-5, 1e-5)

@@ -35,6 +35,7 @@ def gradients(fn, *arrays) -> list[Any]:
 
 
 ONE = rows([[3]], [1], (2, 1))
+ROW = nd.array([1.0, 2])
 TWO = ([5, 7], [0, 1], [0, 1, 2], (2, 2))
 # A program, the storage type of its result, and the result: by hand, and as MXNet 1.9.1 has it.
 VALUES = [
@@ -58,6 +59,7 @@ VALUES = [
     (lambda: nd.take(nd.array(D), nd.array([7, -1])), "default", D[[2, 0]]),
     (lambda: nd.one_hot(nd.array([5, -1, 1]), 3), "default", [[0, 0, 0], [0, 0, 0], [0, 1, 0]]),
     (lambda: nd.gather_nd(nd.array(D), nd.array([[-1, 1.7], [2, 0]])), "default", [3.5, 2]),
+    (lambda: nd.scatter_nd(ROW, nd.array([[0, 1], [1, 0]]), shape=(2, 2)), "default", [[0, 1], [2, 0]]),
     (lambda: pickle.loads(pickle.dumps(sparse.csr_matrix(D))), "csr", D),
     (lambda: nd.concat(csr(*TWO), csr(*TWO), dim=0), "csr", [[5, 0], [0, 7]] * 2),
 ]  # fmt: skip
@@ -75,6 +77,9 @@ REFUSALS = [
     (lambda: sparse.retain(ONE, nd.array([NAN])), mx.MXNetError),
     (lambda: nd.gather_nd(nd.array(D), nd.array([[3], [0]])), (mx.MXNetError, IndexError)),
     (lambda: nd.gather_nd(nd.array(D), nd.array([[0], [-4]])), (mx.MXNetError, IndexError)),
+    (lambda: nd.scatter_nd(ROW, nd.array([[0, 3]]), shape=(3,)), (mx.MXNetError, IndexError)),
+    (lambda: nd.scatter_nd(ROW, nd.array([[0, 1], [2, -4]]), shape=(3, 3)), (mx.MXNetError, IndexError)),
+    (lambda: nd._internal._scatter_set_nd(ROW, ROW, nd.array([[0, 2]]), shape=(2,)), IndexError),
     (lambda: nd.elemwise_add(nd.array(D), nd.array(D), out=nd.zeros((2, 2))), mx.MXNetError),
     (lambda: nd.array(D).reshape((2, 2)), ValueError),
     (lambda: nd.load_frombuffer(b""), mx.MXNetError),

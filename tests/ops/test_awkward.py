@@ -202,6 +202,8 @@ def types_of(case) -> tuple[str, str]:
 def whole(use: Use, array) -> bool:
     """Whether a gradient has rows that its array lacks: that of a table has all that were used."""
     tables = ("dot", "Embedding", "_sparse_retain", "take", "factorization_machine")
+    tables += ("field_aware_factorization_machine", "field_embedding")
+    tables += ("embedding_bag", "embedding_bag_of_ids")
     return use.op in tables and array.stype == "row_sparse"
 
 

@@ -269,7 +269,7 @@ def test_a_dense_gradient_of_a_weight_without_some_rows_is_refused():
         TrainStep(lambda x: nd.dot(x, weight).sum(), {"w": weight}, opt.SGD())
 
 
-@pytest.mark.parametrize(("width", "uses", "fused"), [(2, 1, True), (2, 2, False), (64, 1, False)])
+@pytest.mark.parametrize(("width", "uses", "fused"), [(4, 1, True), (2, 2, False), (64, 1, False)])
 def test_a_narrow_table_is_moved_without_its_gradient(width, uses, fused):
     """Only where nobody else needs the gradient, as a sum of two does."""
     weight = nd.array(np.random.default_rng(0).standard_normal((FEATURES, width)), dtype="float64")

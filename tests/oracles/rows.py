@@ -23,6 +23,17 @@ def group_rows(ids, limit, *, n_rows, capacity):
     return rows, inverse, np.array(grouped + padding, np.int32), starts, np.int32(len(distinct))
 
 
+def group_cells(cells, *, n_rows, n_cols, capacity):
+    """The distinct cells and where they are: `(cells, inverse, order, starts, count)`."""
+    numbers = [
+        r * n_cols + c if 0 <= r < n_rows and 0 <= c < n_cols else -1 for r, c in cells.tolist()
+    ]
+    numbers, n = np.array(numbers, object), n_rows * n_cols
+    found, *rest = group_rows(numbers, len(cells), n_rows=n, capacity=capacity)
+    pairs = [divmod(i, n_cols) if i < n else (n_rows, n_cols) for i in found.tolist()]
+    return np.array(pairs, cells.dtype).reshape(-1, 2), *rest
+
+
 def take_rows(table, rows):
     """`table[rows]`, zeros for a row that is not there."""
     out = np.zeros((len(rows), *table.shape[1:]), table.dtype)

@@ -65,3 +65,33 @@ def test_the_plan_marks_what_goes_dense():
         ["dot", "dot", "csr,", "row_sparse", "default"],
     ]
     assert "fallback" not in sym.Group(nodes).storage_plan(x="default", q="default")
+
+
+def test_the_plan_shows_the_gradients_and_who_makes_them_dense():
+    w, table, full = sym.Variable("w"), sym.Variable("t"), sym.Variable("f", stype="row_sparse")
+    product = sym.dot(X, w, name="dot")
+    read = sym.Embedding(A, table, input_dim=5, output_dim=2, sparse_grad=True, name="read")
+    whole = sym.sin(sym.square(full, name="keeps"), name="sin")
+    stays = sym.sum(sym.elemwise_add(Q, Q, name="twice"), name="sum")
+    fallen = sym.broadcast_maximum(X, B, name="fell")
+    heads = sym.Group([product, read, sym.tanh(table, name="all"), whole, stays, fallen])
+    reqs = dict.fromkeys(heads.list_arguments(), "write") | {"a": "null", "w": "add"}
+    forward, gradients = heads.storage_plan(grad_req=reqs).split("\n\n")
+    assert forward == heads.storage_plan()
+    assert [line.split() for line in gradients.splitlines()] == [
+        ["argument", "grad_req", "gradient"],
+        ["x", "write", "default", "fallback", "at", "fell,", "dot"],
+        ["w", "add", "row_sparse"],
+        ["a", "null"],
+        ["t", "write", "default", "dense", "at", "all"],
+        ["f", "write", "default", "dense", "at", "sin"],
+        ["q", "write", "default", "dense", "at", "sum"],
+        ["b", "write", "default", "fallback", "at", "fell"],
+    ]
+    bound = heads.simple_bind(
+        mx.cpu(), grad_req=reqs, x=(3, 5), a=(2,), f=(4, 2), q=(4, 2), b=(1, 5), w=(5, 2)
+    )
+    found = {n: g.stype for n, g in bound.grad_dict.items() if g is not None}
+    assert found == {n: "row_sparse" if n == "w" else "default" for n in "xwtfqb"}
+    with pytest.raises(ValueError, match="provided 1"):
+        heads.storage_plan(grad_req=["write"])

@@ -35,8 +35,9 @@ def render(op: Operator, name: str, invoke: Invoke, *, module: str) -> Callable[
     """The function of an operator in a namespace.
 
     It takes the operator's arrays, then its parameters, by position or by name, then `out` and `name`.
+    One that makes an array of nothing takes `ctx` before `dtype`, where the array is to live.
     """
-    order = (*op.arrays, *op.parameters)
+    order = argument_order(op)
     known = {*order, "out", "name"}
     defaults = {
         n: p.default for n, p in op.parameters.items() if p.default is not inspect.Parameter.empty
@@ -77,6 +78,7 @@ def render(op: Operator, name: str, invoke: Invoke, *, module: str) -> Callable[
         for k in tuples:  # MXNet takes a number for a tuple of one
             if isinstance(params.get(k), int):
                 params[k] = (params[k],)
+        ctx = params.pop("ctx", None)
         missing = [p for p in op.parameters if p not in params]
         if missing:
             raise ParameterError(f"{name}() needs {', '.join(missing)}")
@@ -89,13 +91,22 @@ def render(op: Operator, name: str, invoke: Invoke, *, module: str) -> Callable[
                     f"{name}: {k} must be one of {', '.join(map(repr, choices[k]))}; "
                     f"got {params[k]!r}"
                 )
-        return invoke(op, arrays, params, out)
+        made = invoke(op, arrays, params, out)
+        return made if ctx is None or out is not None else made.as_in_context(ctx)
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = module
     function.__doc__ = op.fn.__doc__
     function.__signature__ = signature(op)
     return function
+
+
+def argument_order(op: Operator) -> tuple[str, ...]:
+    """The arguments of an operator's function: arrays, then parameters."""
+    order = [*op.arrays, *op.parameters]
+    if not op.arrays and "dtype" in order:
+        order.insert(order.index("dtype"), "ctx")
+    return tuple(order)
 
 
 def _choices(annotation: Any) -> tuple[Any, ...]:
@@ -140,7 +151,11 @@ def signature(op: Operator) -> inspect.Signature:
             kind(a, style, default=None if a in op.optional else kind.empty) for a in op.arrays
         ]
     defaulted = any(p.default is not kind.empty for p in parts)
-    for p in op.parameters.values():
+    for name in argument_order(op)[len(op.arrays) :]:
+        if name == "ctx":
+            parts.append(kind("ctx", style, default=None, annotation=Any))
+            continue
+        p = op.parameters[name]
         # After an array that may be left out, Python wants a default for every later parameter.
         needs = defaulted and p.default is kind.empty and style is kind.POSITIONAL_OR_KEYWORD
         defaulted = defaulted or p.default is not kind.empty

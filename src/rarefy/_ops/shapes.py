@@ -185,6 +185,7 @@ _SAME = frozenset(
         "_contrib_sign_ste",
         "sort",
         "amp_cast",
+        "_identity_with_attr_like_rhs",
     )
 )
 """Operators whose arrays and results have one shape."""
@@ -205,15 +206,16 @@ def _first(params: dict[str, Any], arrays: Shapes, results: Shapes) -> None:
 
 def _layer(params: dict[str, Any], arrays: Shapes, results: Shapes) -> None:
     data, hidden = arrays[0], params["num_hidden"]
-    width = _size(data[1:] if params["flatten"] else data[-1:]) if data else -1
+    if not data:
+        return
+    width = _size(data[1:] if params["flatten"] else data[-1:])
     arrays[1] = merged(arrays[1], (hidden, width))
     if not params["no_bias"]:
         arrays[2] = merged(arrays[2], (hidden,))
-    if data is not None:
-        rows = data[:1] if params["flatten"] else data[:-1]
-        results[0] = merged(results[0], (*rows, hidden))
-        if results[0] and data[0] == -1:
-            arrays[0] = (results[0][0], *data[1:])
+    rows = data[:1] if params["flatten"] else data[:-1]
+    results[0] = merged(results[0], (*rows, hidden))
+    if results[0] and data[0] == -1:
+        arrays[0] = (results[0][0], *data[1:])
 
 
 def _size(sizes: Sequence[int]) -> int:
@@ -318,6 +320,28 @@ def _sum(sizes: list[int]) -> int:
     return -1 if -1 in sizes else sum(sizes)
 
 
+def _parts(params: dict[str, Any], arrays: Shapes, results: Shapes) -> None:
+    """`SliceChannel`: equal parts of an array along an axis, or what stands at each place of it."""
+    shape: Shape = None
+    for other in results:
+        shape = merged(other, shape)
+    ndim = len(shape) + params["squeeze_axis"] if shape is not None else len(arrays[0] or ())
+    at, count = params["axis"], params["num_outputs"]
+    if not -ndim <= at < ndim:
+        return
+    at %= ndim
+    if shape is not None:
+        size = count if params["squeeze_axis"] else _product(shape[at], count)
+        rest = shape[at:] if params["squeeze_axis"] else shape[at + 1 :]
+        arrays[0] = merged(arrays[0], (*shape[:at], size, *rest))
+    elif params["squeeze_axis"] and arrays[0] is not None:
+        arrays[0] = merged(arrays[0], (*[-1] * at, count, *[-1] * (ndim - at - 1)))
+
+
+def _product(size: int, count: int) -> int:
+    return -1 if size == -1 else size * count
+
+
 def _stacked(params: dict[str, Any], arrays: Shapes, results: Shapes) -> None:
     shape: Shape = None
     for other in arrays:
@@ -376,6 +400,7 @@ _RULES: dict[str, Callable[[dict[str, Any], Shapes, Shapes], None]] = {
     "MAERegressionOutput": _regression_label,
     "SVMOutput": _class_label,
     "Concat": _joined,
+    "SliceChannel": _parts,
     "stack": _stacked,
     "softmax": _first,
     "SequenceMask": lambda p, a, r: (_first(p, a, r), _lengths(p, a, r))[0],

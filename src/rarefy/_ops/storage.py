@@ -9,6 +9,7 @@ from jax.core import Tracer
 
 from rarefy._ops.precision import wide
 from rarefy._primitives.dense_places import dense_places
+from rarefy._primitives.from_host import filled
 from rarefy.sparse import BCOO, BCSR
 from rarefy.sparse._capacity import (
     capacity,
@@ -153,8 +154,8 @@ def empty_row_sparse(shape: tuple[int, ...], dtype) -> BCOO:
     index = index_dtype_for(shape[0])
     slots = capacity(0, shape[0])
     return BCOO._trusted(
-        jnp.zeros((slots, *shape[1:]), dtype),
-        jnp.full((slots, 1), shape[0], index),
+        filled((slots, *shape[1:]), 0, dtype),
+        filled((slots, 1), shape[0], index),
         tuple(shape),
         indices_sorted=True,
         unique_indices=True,
@@ -166,9 +167,9 @@ def empty_csr(shape: tuple[int, int], dtype) -> BCSR:
     index = index_dtype_for(*shape)
     slots = capacity(0, shape[0] * shape[1])
     return BCSR._trusted(
-        jnp.zeros(slots, dtype),
-        jnp.full(slots, shape[1], index),
-        jnp.zeros(shape[0] + 1, index),
+        filled((slots,), 0, dtype),
+        filled((slots,), shape[1], index),
+        filled((shape[0] + 1,), 0, index),
         tuple(shape),
         indices_sorted=True,
         unique_indices=True,
@@ -185,7 +186,7 @@ def zeros_of(shape: tuple[int, ...], dtype: Any, stype: SType) -> Value:
         if not shape:
             raise ValueError("row_sparse needs at least one dimension; the array is a scalar")
         return empty_row_sparse(shape, dtype)
-    return jnp.zeros(shape, dtype)
+    return filled(shape, 0, dtype)
 
 
 def nbytes_dense(value: Value) -> int:

@@ -1,7 +1,9 @@
 """Whether operators are recorded, and whether they behave as in training. One state per thread."""
 
 import threading
-from contextlib import contextmanager
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
 
 
 class _Mode(threading.local):
@@ -34,17 +36,31 @@ def set_training(train_mode: bool) -> bool:
     return before
 
 
-@contextmanager
-def _scope(recording: bool | None, training: bool | None):
-    before = (_mode.recording, _mode.training)
-    if recording is not None:
-        _mode.recording = recording
-    if training is not None:
-        _mode.training = training
-    try:
-        yield
-    finally:
-        _mode.recording, _mode.training = before
+class _scope:
+    """A scope, for `with` or as a decorator; None leaves as it is."""
+
+    def __init__(self, recording: bool | None, training: bool | None):
+        self._wanted = (recording, training)
+        self._before: list[tuple[bool, bool]] = []
+
+    def __enter__(self) -> None:
+        recording, training = self._wanted
+        self._before.append((_mode.recording, _mode.training))
+        if recording is not None:
+            _mode.recording = recording
+        if training is not None:
+            _mode.training = training
+
+    def __exit__(self, *failure: object) -> None:
+        _mode.recording, _mode.training = self._before.pop()
+
+    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with _scope(*self._wanted):
+                return function(*args, **kwargs)
+
+        return inside
 
 
 def record(train_mode: bool = True):

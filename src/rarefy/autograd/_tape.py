@@ -10,6 +10,7 @@ gradient of a dense table would be dense.
 """
 
 import itertools
+import math
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from rarefy._ops.opdef import Signature
 from rarefy._ops.places import with_stored
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import SType, Value, stype_of, zeros_of
+from rarefy._primitives.from_host import filled
 from rarefy._watch import watch
 from rarefy.base import MXNetError
 from rarefy.sparse import BCOO, BCSR
@@ -120,7 +122,7 @@ def all_held() -> list[Iterable[Any]]:
 def spare(cells: Iterable[Cell]) -> None:
     """Marks those of some cells as shared whose buffers a record is going to read, so that no program
     takes them over. After a backward pass its record reads none."""
-    held = [value for values in all_held() for value in values if value is not None]
+    held = _kept and [value for values in all_held() for value in values if value is not None]
     if held:
         needed = set(map(id, jax.tree.leaves(held)))
         for cell in cells:
@@ -357,7 +359,7 @@ def propagate(
     with wide():
         for node in nodes:
             outer = [pending.pop(slot, None) for slot in node.outputs]
-            if not any([c is not None for c in outer]) or not node.differentiable:
+            if not any(c is not None for c in outer) or not node.differentiable:
                 for slot in node.inputs:
                     if slot is not None:
                         pending.setdefault(slot, None)
@@ -400,12 +402,14 @@ def ones_like(value: Value, wanted: SType) -> Value:
       wanted: the storage type of its cotangent; a sparse one has ones in the places that the head
         stores.
     """
-    sparse = isinstance(value, BCSR | BCOO)
-    if not sparse and value.size <= _FEW:
+    if isinstance(value, BCSR | BCOO):
+        with wide():
+            if wanted == "default":
+                return jnp.ones(value.shape, value.dtype)
+            return with_stored(value, jnp.ones_like(value.data))
+    if math.prod(value.shape) <= _FEW:
         return _few_ones(value.shape, value.dtype)
     with wide():
-        if sparse and wanted != "default":
-            return with_stored(value, jnp.ones_like(value.data))
         return jnp.ones(value.shape, value.dtype)
 
 
@@ -416,4 +420,4 @@ _FEW = 1 << 14
 @lru_cache(maxsize=64)
 def _few_ones(shape: tuple[int, ...], dtype: Any) -> jax.Array:
     with jax.ensure_compile_time_eval(), wide():
-        return jnp.ones(shape, dtype)
+        return filled(shape, 1, dtype)

@@ -119,6 +119,13 @@ def _one_of(*choices: str) -> click.Choice:
     help="auto: train on scaled columns where they are dense or large.  [auto]",
 )
 @click.option("--features", type=_POSITIVE, metavar="N", help="Number of columns.  [as found]")
+@click.option(
+    "--users",
+    type=_POSITIVE,
+    metavar="N",
+    help="mf: the first N columns are users.  [those before the first item]",
+)
+@click.option("--items", type=_POSITIVE, metavar="N", help="mf: N columns are items.  [as found]")
 @click.option("--index-base", type=_one_of("auto", "0", "1"), help="Index of column one.  [auto]")
 @click.option("--weights", is_flag=True, help="Labels carry row weights, as in 1:0.5 3:1.")
 @click.option(
@@ -239,6 +246,8 @@ def _new(folder: Path, file: str | None, options: Mapping[str, Any]) -> Training
         loss=options["loss"],
         width=options["features"],
         index_base=None if base in (None, "auto") else int(base),
+        users=options["users"],
+        items=options["items"],
         **{name: options[name] for name in _SETTINGS},
     )
     _show_plan(plan, found, {name for name in _SETTINGS if options[name] is not None}, folder)
@@ -272,6 +281,8 @@ def _refuse_changes(plan: Plan, given: list[str], options: Mapping[str, Any], fo
         **plan.settings.as_dict(),
         "loss": header.loss,
         "features": header.width,
+        "users": header.users or None,
+        "items": header.width - header.users if header.users else None,
         "index_base": str(header.index_base),
         "duplicates": plan.reading.duplicates,
         "skip_bad_lines": plan.reading.bad_lines == "skip",

@@ -13,11 +13,14 @@ from rarefy.executor._executor import Executor, Program
 from rarefy.nd import NDArray, zeros
 from rarefy.sym import Symbol
 from rarefy.sym._infer_shape import from_user, infer_graph_shapes
-from rarefy.sym._infer_storage import gradient_storage, infer_graph_storage, require_stype
+from rarefy.sym._infer_storage import (
+    gradient_requests,
+    gradient_storage,
+    infer_graph_storage,
+    require_stype,
+)
 from rarefy.sym._infer_type import infer_graph_types
 from rarefy.sym._node import Node
-
-GRAD_REQS = ("null", "write", "add")
 
 
 class Binding:
@@ -45,7 +48,7 @@ class Binding:
         if args_grad is not None:
             grads = _arrays("args_grad", args_grad, names, allow_missing=True)
         states = _arrays("aux_states", aux_states or [], symbol.list_auxiliary_states())
-        reqs = _requests(grad_req, names)
+        reqs = gradient_requests(grad_req, names)
         _check(symbol, names, arrays)
         return _made(symbol, ctx, grad_req, group2ctx, arrays, grads, reqs, states)
 
@@ -71,7 +74,7 @@ class Binding:
             raise RuntimeError(f"grad_req in simple_bind cannot be an empty {kind}")
         names = symbol.list_arguments()
         try:
-            reqs = _requests(grad_req, names)
+            reqs = gradient_requests(grad_req, names)
             found = _Properties(symbol, shapes, type_dict or {}, stype_dict or {})
         except (MXNetError, ValueError) as error:
             listed = "\n".join(f"{name}: {shape}" for name, shape in shapes.items())
@@ -86,12 +89,13 @@ class Binding:
         states = symbol._states()
         arguments = [n for n in symbol._variables() if id(n) not in states]
         auxiliary = [n for n in symbol._variables() if id(n) in states]
-        arrays = [found.array(n, ctx, shared) for n in arguments]
+        at = {n: _context_of(n, ctx, group2ctx or {}) for n in (*arguments, *auxiliary)}
+        arrays = [found.array(n, at[n], shared) for n in arguments]
         grads = [
-            found.gradient(n, ctx, shared_grads) if r != "null" else None
+            found.gradient(n, at[n], shared_grads) if r != "null" else None
             for n, r in zip(arguments, reqs, strict=True)
         ]
-        aux = [found.array(n, ctx, shared) for n in auxiliary]
+        aux = [found.array(n, at[n], shared) for n in auxiliary]
         if shared_buffer is not None:
             dense = zip(names, arrays, strict=True)
             shared_buffer.update({n: a for n, a in dense if a.stype == "default"})
@@ -134,7 +138,13 @@ class _Properties:
     def gradient(self, node: Node, ctx: Context, shared: Mapping[str, NDArray | None]) -> NDArray:
         """An array for the gradient of a variable: a shared one where it fits, else zeros."""
         shape, dtype = self._shapes[id(node), 0], self._types[id(node), 0]
-        return _fitting(shared.get(node.name), shape, dtype, self._gradients[node.name], ctx)
+        return _fitting(shared.get(node.name), shape, dtype, self._gradients[node.name].stype, ctx)
+
+
+def _context_of(node: Node, ctx: Context, group2ctx: Mapping[str, Context]) -> Context:
+    """The context of a variable's arrays: that of its group, where it is the same device."""
+    context = group2ctx.get(node.attrs.get("__ctx_group__", ""), ctx)
+    return context if context.device == ctx.device else ctx
 
 
 def _fitting(array: NDArray | None, shape: Any, dtype: Any, stype: SType, ctx: Context) -> NDArray:
@@ -172,27 +182,6 @@ def _arrays(
         if not isinstance(array, NDArray) and not (array is None and allow_missing):
             raise TypeError("Only accept list of NDArrays or dict of str to NDArray")
     return found
-
-
-def _requests(grad_req: Any, names: Sequence[str]) -> list[str]:
-    """What is to be done with the gradient of each argument."""
-    if isinstance(grad_req, str):
-        reqs = [grad_req] * len(names)
-    elif isinstance(grad_req, Mapping):
-        reqs = [grad_req.get(name, "null") for name in names]
-    elif grad_req is None:
-        reqs = ["null"] * len(names)
-    else:
-        reqs = list(grad_req)
-        if len(reqs) != len(names):
-            raise ValueError(
-                "The length of grad_req list does not match the number of input arguments, expected "
-                f"{len(names)}, provided {len(reqs)}"
-            )
-    for req in reqs:
-        if req not in GRAD_REQS:
-            raise ValueError(f"grad_req must be in {', '.join(GRAD_REQS)}; got {req!r}")
-    return reqs
 
 
 def _check(symbol: Symbol, names: Sequence[str], arrays: Sequence[NDArray]) -> None:

@@ -351,9 +351,10 @@ class _Compiled:
         """Whether it is for such arguments: arrays of no particular device, and not traced."""
         if len(args) != self._form:
             return False
-        return all(
-            isinstance(a, NDArray) and a._ctx is None and not is_traced(seen(a._cell)) for a in args
-        )
+        for a in args:
+            if not isinstance(a, NDArray) or a._ctx is not None or is_traced(seen(a._cell)):
+                return False
+        return True
 
     def held(self, ctx: Context | None) -> list[NDArray]:
         """The arrays of all parameters; the same list as long as they are the same arrays."""

@@ -114,7 +114,7 @@ class SymbolBlock(HybridBlock):
             settings: dict[str, Any] = {"dtype": dtypes[node.name] or mx_real_t}
             if self._params._find(node.name) is None:
                 settings["stype"] = stored[id(node)].outputs[0]
-                settings["grad_stype"] = gradients[node.name]
+                settings["grad_stype"] = gradients[node.name].stype
                 settings["init"] = node.attrs.get("__init__")
             if node.name in auxiliary:
                 settings["grad_req"] = "null"

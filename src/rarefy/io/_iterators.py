@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rarefy.base import NotAnArrayError
+
 
 class _Desc(NamedTuple):
     name: str
@@ -78,7 +80,9 @@ class DataBatch:
     ):
         for what, arrays in (("data", data), ("label", label)):
             if arrays is not None and not isinstance(arrays, list | tuple):
-                raise TypeError(f"{what} must be a list of arrays; got {type(arrays).__name__}")
+                raise NotAnArrayError(
+                    f"{what} must be a list of arrays; got {type(arrays).__name__}"
+                )
         self.data = data
         self.label = label
         self.pad = pad

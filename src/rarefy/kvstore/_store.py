@@ -330,7 +330,7 @@ def _unaliased(value: NDArray, stored: NDArray) -> NDArray:
 
 
 def _lists_of_ids(row_ids: Any) -> list[np.ndarray]:
-    """Arrays of row numbers, each flat."""
+    """Arrays of row numbers, each flat. For a list of keys they may be nested, as `out` is."""
     plain = isinstance(row_ids, NDArray | np.ndarray)
     if not plain and not isinstance(row_ids, list | tuple):
         raise ArgumentError(
@@ -338,6 +338,8 @@ def _lists_of_ids(row_ids: Any) -> list[np.ndarray]:
         )
     if not plain and all(isinstance(i, int | np.integer) for i in row_ids):
         row_ids, plain = np.asarray(row_ids, np.int64), True
+    if not plain and any(isinstance(ids, list | tuple) for ids in row_ids):
+        return [ids for each in row_ids for ids in _lists_of_ids(each)]
     arrays = [row_ids] if plain else row_ids
     found = []
     for array in arrays:

@@ -65,6 +65,9 @@ class MSE(_Error):
 class RMSE(_Error):
     """Root of the mean of `(label - prediction)**2` of each batch, averaged over batches.
 
+    This is MXNet's measure, in `score` and `fit` too: it depends on how the rows fall into batches.
+    `RunningRMSE` is the root of the mean over all rows.
+
     Args:
       name, output_names, label_names: of `EvalMetric`.
     """

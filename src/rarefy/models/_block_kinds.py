@@ -186,16 +186,13 @@ class Pairs(_BlockKind):
         return tuple(np.pad(ids, ((0, rows - len(ids)), (0, 0)), "edge").T)
 
     def check(self, x: csr_array, first_row: int, source: str) -> None:
-        pairs = pairs_of(x, first_row, source)
-        users, base = self._header.users, self._header.index_base
-        outside = (pairs[:, 0] >= users) | (pairs[:, 1] < users)
-        if outside.any():
-            row = int(np.argmax(outside))
-            raise ValueError(
-                f"{_place(source, first_row + row)} has the columns {pairs[row, 0] + base} and "
-                f"{pairs[row, 1] + base}; a row has a user's column, up to {users - 1 + base}, and an "
-                "item's after that"
-            )
+        _require_sides(
+            pairs_of(x, first_row, source),
+            self._header.users,
+            self._header.index_base,
+            first_row,
+            source,
+        )
 
     def plain(
         self,
@@ -238,31 +235,48 @@ def pairs_of(x: csr_array, first_row: int, source: str) -> np.ndarray:
     )
 
 
+def _require_sides(pairs: np.ndarray, users: int, base: int, first_row: int, source: str) -> None:
+    """Raises ValueError for a pair that is not a user and an item after the users."""
+    outside = (pairs[:, 0] >= users) | (pairs[:, 1] < users)
+    if outside.any():
+        row = int(np.argmax(outside))
+        raise ValueError(
+            f"{_place(source, first_row + row)} has the columns {pairs[row, 0] + base} and "
+            f"{pairs[row, 1] + base}; a row has a user's column, up to {users - 1 + base}, and an "
+            "item's after that"
+        )
+
+
 class PairsSeen:
     """Finds out which columns of pairs are users: those up to the last that is first in a row.
 
     Args:
       source: where the rows come from, for messages.
       base: the number of the first column in the file, for messages.
+      users: how many they are, where that is known; then it is checked.
     """
 
-    def __init__(self, source: str, base: int):
-        self._source, self._base = source, base
+    def __init__(self, source: str, base: int, users: int | None = None):
+        self._source, self._base, self._known = source, base, users
         self._last_user, self._first_item = -1, 2**63 - 1
 
     def update(self, x: csr_array, first_row: int) -> None:
         """Looks at some rows; raises ValueError for one that is no pair."""
         pairs = pairs_of(x, first_row, self._source)
-        if len(pairs):
+        if self._known is not None:
+            _require_sides(pairs, self._known, self._base, first_row, self._source)
+        elif len(pairs):
             self._last_user = max(self._last_user, int(pairs[:, 0].max()))
             self._first_item = min(self._first_item, int(pairs[:, 1].min()))
 
     def users(self) -> int:
-        """How many columns are users: all before the first item.
+        """How many columns are users; where it is not known, all before the first item.
 
         Raises:
           ValueError: users and items are mixed.
         """
+        if self._known is not None:
+            return self._known
         user, item, base = self._last_user, self._first_item, self._base
         if user >= item:
             raise ValueError(

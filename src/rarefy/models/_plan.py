@@ -162,6 +162,8 @@ def make_plan(
     loss: str | None = None,
     width: int | None = None,
     index_base: int | None = None,
+    users: int | None = None,
+    items: int | None = None,
     **given: Any,
 ) -> tuple[Plan, LibSVMReader]:
     """Decides what is not given and looks at the columns.
@@ -172,6 +174,8 @@ def make_plan(
       loss: 'squared', 'logistic' or 'softmax'; by default what the labels look like.
       width: number of columns; by default as many as occur.
       index_base: 0 or 1; by default 0 if index 0 occurs, else 1.
+      users: for the model 'mf', how many columns are users; by default all before the first item.
+      items: for 'mf', how many columns come after them; by default as many as occur.
       **given: settings; None and absent ones are chosen.
 
     Returns:
@@ -199,11 +203,15 @@ def make_plan(
         raise ValueError(
             f"{reading.train}: index 0 occurs, so the columns count from 0 and not from 1"
         )
+    if model == "mf":
+        users, width = _sides(reading, found, base, width, users, items)
+    elif users is not None or items is not None:
+        raise ValueError(f"users and items are of a matrix factorization; the model is {model}")
     columns = max(found.n_features(base), 1) if width is None else width
     _check_memory(columns, problem.outputs, given)
     reader = reading.reader(columns, base, _LOOK_ROWS)
     look = _Look(ColumnStats(columns))
-    pairs = PairsSeen(reading.train, base) if model == "mf" else None
+    pairs = PairsSeen(reading.train, base, users) if model == "mf" else None
     for batch in reader.epoch():
         x: Any = batch.to_scipy()
         if pairs is not None:
@@ -247,6 +255,32 @@ def make_plan(
     fingerprint = found.fingerprint or ""
     plan = Plan(header, chosen, reading, problem, look.rows, fingerprint, bias, scaling, counts)
     return plan, reader
+
+
+def _sides(
+    reading: Reading,
+    found: LibSVMScan,
+    base: int,
+    width: int | None,
+    users: int | None,
+    items: int | None,
+) -> tuple[int | None, int | None]:
+    """How many columns are users, and how many there are; None where the rows have to tell."""
+    if items is None:
+        if width is not None and users is not None and users >= width:
+            raise ValueError(f"{users} users leave no item among {width} columns")
+        return users, width
+    if users is None and width is None:
+        seen = PairsSeen(reading.train, base)
+        for batch in reading.reader(max(found.n_features(base), 1), base, _LOOK_ROWS).epoch():
+            seen.update(cast(Any, batch.to_scipy()), batch.first_row)
+        users = seen.users()
+    elif users is None and width is not None:
+        users = width - items
+    assert users is not None
+    if users < 1 or width not in (None, users + items):
+        raise ValueError(f"{items} items and {max(users, 1)} or more users are not {width} columns")
+    return users, users + items
 
 
 def _refuse_stream(path: str | None) -> None:

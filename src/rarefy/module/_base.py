@@ -9,6 +9,7 @@ import numpy as np
 from tqdm import tqdm
 
 from rarefy import metric as metrics
+from rarefy.callback import ProgressBar, Speedometer
 from rarefy.context import cpu
 from rarefy.initializer import Uniform
 from rarefy.io import DataBatch, DataIter
@@ -139,6 +140,10 @@ class BaseModule:
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool = False) -> None:
         """Takes labels and the last results into a metric."""
         raise NotImplementedError
+
+    def _metric_later(self, labels: Any, pre_sliced: bool) -> Callable[[Any], None] | None:
+        """What takes labels and the last results into a metric, later; None where that cannot wait."""
+        return None
 
     def install_monitor(self, mon: Any) -> None:
         """Lets a monitor look at what is computed."""
@@ -458,19 +463,25 @@ class BaseModule:
         batches = iter(train_data)
         data_batch, nbatch = next(batches, None), 0
         totals: Results = []
+        results = _Results(self, eval_metric)
         while data_batch is not None:
             if monitor is not None:
                 monitor.tic()
             self._fit_step(data_batch)
-            self._update_metric(eval_metric, data_batch)
+            results.settle()  # those of the batch before, which are there by now
+            results.take(data_batch)
+            if monitor is not None or _reads_metric(batch_end_callback, nbatch):
+                results.settle()
             following = next(batches, None)
             if following is not None:
                 self.prepare(following, sparse_row_id_fn=sparse_row_id_fn)
             if monitor is not None:
                 monitor.toc_print()
             if following is None:  # before a callback resets what came since the last one
+                results.settle()
                 totals = eval_metric.get_global_name_value()
             if bar.update() or (following is None and not bar.disable):
+                results.settle()
                 bar.set_postfix(eval_metric.get_name_value())
             _call(batch_end_callback, BatchEndParam(epoch, nbatch, eval_metric, locals()))
             data_batch, nbatch = following, nbatch + 1
@@ -482,6 +493,44 @@ class BaseModule:
         """Computes results and gradients of a batch and updates the parameters."""
         self.forward_backward(data_batch)
         self.update()
+
+
+class _Results:
+    """Takes the results of batches into a metric: each when the next batch is under way, as a metric
+    waits for its numbers; at once where a kind of module, or a metric of one's own, might notice."""
+
+    def __init__(self, module: BaseModule, metric: Any):
+        self._module, self._metric = module, metric
+        parts = metric.metrics if isinstance(metric, metrics.CompositeEvalMetric) else [metric]
+        self._may_wait = all(type(each).__module__.startswith(metrics.__name__) for each in parts)
+        self._left: Callable[[Any], None] | None = None
+
+    def take(self, batch: Any) -> None:
+        """Keeps the results of a batch."""
+        if self._may_wait:
+            sliced = isinstance(batch, list)
+            labels = [part.label for part in batch] if sliced else batch.label
+            self._left = self._module._metric_later(labels, sliced)
+        if self._left is None:
+            self._module._update_metric(self._metric, batch)
+
+    def settle(self) -> None:
+        """Takes in what was kept."""
+        update, self._left = self._left, None
+        if update is not None:
+            update(self._metric)
+
+
+def _reads_metric(callbacks: Callbacks, nbatch: int) -> bool:
+    """Whether a callback is going to look at the metric after a batch, as far as is known."""
+    if callbacks is None:
+        return False
+    callbacks = callbacks if isinstance(callbacks, list | tuple) else [callbacks]
+    return any(
+        type(each) is not Speedometer or nbatch % each.frequent == 0
+        for each in callbacks
+        if type(each) is not ProgressBar
+    )
 
 
 def _call(callbacks: Callbacks, *args: Any) -> None:

@@ -47,6 +47,7 @@ class ExecutorGroup:
       fixed: parameters without gradients.
       grad_req: 'write', 'add' or 'null' for all, or a list or dict of them.
       state_names: arguments that keep what they hold from batch to batch.
+      group2ctxs: for each device the contexts of the groups of nodes that have a `ctx_group`.
 
     Attributes:
       execs: the executors.
@@ -69,9 +70,11 @@ class ExecutorGroup:
         fixed: Sequence[str] = (),
         grad_req: Any = "write",
         state_names: Sequence[str] = (),
+        group2ctxs: Sequence[Mapping[str, Context] | None] | None = None,
     ):
         self.symbol = symbol
         self.contexts = list(contexts)
+        self._group2ctxs = group2ctxs or [None] * len(self.contexts)
         self.workload = list(workload)
         self.param_names = list(param_names)
         self.aux_names = symbol.list_auxiliary_states()
@@ -139,6 +142,7 @@ class ExecutorGroup:
         return self.symbol.simple_bind(
             self.contexts[i],
             grad_req=self.grad_req,
+            group2ctx=self._group2ctxs[i],
             type_dict={desc.name: desc.dtype for desc in inputs},
             shared_exec=None if shared is None else shared.execs[i],
             shared_arg_names=self.param_names,
@@ -196,8 +200,9 @@ class ExecutorGroup:
     def load(self, batch: Any) -> None:
         """Copies a batch, or a list of one for each device, to the executors' arrays."""
         self._load([d.name for d in self.data_shapes], self.data_shapes, batch, "data")
-        labels = batch[0].label if isinstance(batch, list) else batch.label
-        if self.label_shapes and labels:
+        # A batch without labels need not have the attribute.
+        labels = self.label_shapes and (batch[0] if isinstance(batch, list) else batch).label
+        if labels:
             self._load([d.name for d in self.label_shapes], self.label_shapes, batch, "label")
 
     def _load(
@@ -294,13 +299,19 @@ class ExecutorGroup:
 
     def update_metric(self, eval_metric: Any, labels: Any, pre_sliced: bool) -> None:
         """Takes labels and the results of each device into a metric."""
-        described = self.label_shapes or []
+        for named, outputs in self.results(labels, pre_sliced):
+            eval_metric.update_dict(named, outputs)
+
+    def results(self, labels: Any, pre_sliced: bool) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """The labels of each device by name, and its results by name."""
+        described, found = self.label_shapes or [], []
         for i, each in enumerate(self.execs):
             parts = labels[i] if pre_sliced else labels or ()
             if not pre_sliced:
                 parts = [self._part(a, d, i) for a, d in zip(parts, described, strict=False)]
             named = {d.name: a for d, a in zip(described, parts, strict=False)}
-            eval_metric.update_dict(named, dict(zip(self.output_names, each.outputs, strict=True)))
+            found.append((named, dict(zip(self.output_names, each.outputs, strict=True))))
+        return found
 
     def install_monitor(self, monitor: Any) -> None:
         """Lets a monitor look at all executors."""

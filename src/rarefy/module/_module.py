@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from rarefy import optimizer as optimizers
 from rarefy._atomic import replacing
 from rarefy.context import Context, cpu
@@ -15,7 +17,7 @@ from rarefy.io import DataDesc
 from rarefy.model import load_checkpoint
 from rarefy.module._base import BaseModule
 from rarefy.module._group import ExecutorGroup
-from rarefy.module._names import check_inputs, described, require
+from rarefy.module._names import check_inputs, contexts_of_groups, described, require
 from rarefy.module._updates import choose_store, fill_store, update_in_store, update_on_devices
 from rarefy.module._whole_step import WholeStep
 from rarefy.nd import NDArray, arange, zeros
@@ -36,7 +38,8 @@ class Module(BaseModule):
       work_load_list: the share that each device gets.
       fixed_param_names: parameters that are not trained.
       state_names: variables that keep what `set_states` gives them.
-      group2ctxs: accepted for MXNet's sake.
+      group2ctxs: contexts by `ctx_group`: a dict of contexts, or of a list of them with one for each
+        device; or a list of dicts.
       compression_params: of the store, see `KVStore.set_gradient_compression`.
 
     Raises:
@@ -64,6 +67,7 @@ class Module(BaseModule):
             len(self._work_load_list) == len(self._context),
             f"work_load_list has {len(self._work_load_list)} shares for {len(self._context)} devices",
         )
+        self._group2ctxs = contexts_of_groups(group2ctxs, len(self._context))
         self._symbol = symbol
         self._data_names = list(data_names or ())
         self._label_names = list(label_names or ())
@@ -88,6 +92,7 @@ class Module(BaseModule):
         self._numbers = {name: i for i, name in enumerate(self._param_names)}
         self._preload_opt_states: str | None = None
         self._bound: Any = None
+        self._grad_req: Any = None  # as given to `bind`
         self._whole_step: WholeStep | None = None
         self._steps: dict[Executor, WholeStep] = {}
         self._compiles = True  # until a whole step has been tried in vain
@@ -315,8 +320,10 @@ class Module(BaseModule):
             fixed=self._fixed_param_names,
             grad_req=grad_req,
             state_names=self._state_names,
+            group2ctxs=self._group2ctxs,
         )
         self.for_training, self.inputs_need_grad = for_training, inputs_need_grad
+        self._grad_req = grad_req
         self.binded = True
         if shared_module is not None:
             self.params_initialized = True
@@ -567,6 +574,17 @@ class Module(BaseModule):
         """
         self._ready.update_metric(eval_metric, labels, pre_sliced)
 
+    def _metric_later(self, labels: Any, pre_sliced: bool) -> Callable[[Any], None] | None:
+        if type(self).update_metric is not Module.update_metric:
+            return None
+        taken = [tuple(map(_as_they_are, one)) for one in self._ready.results(labels, pre_sliced)]
+
+        def update(eval_metric: Any) -> None:
+            for named, outputs in taken:
+                eval_metric.update_dict(named, outputs)
+
+        return update
+
     def _sync_params_from_devices(self) -> None:
         assert self._arg_params is not None and self._aux_params is not None
         self._exec_group.get_params(self._arg_params, self._aux_params)
@@ -628,6 +646,14 @@ class Module(BaseModule):
                 )
             else:
                 self._kvstore.row_sparse_pull(name, block, row_ids=rows)
+
+
+def _as_they_are(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Arrays that hold what the given ones hold now."""
+    return {
+        name: NDArray._wrap(a._value) if isinstance(a, NDArray) else np.array(a)
+        for name, a in arrays.items()
+    }
 
 
 def _states_file(prefix: str | os.PathLike, epoch: int) -> str:

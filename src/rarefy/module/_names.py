@@ -1,10 +1,11 @@
 """Checks that names of inputs fit the graph and what an iterator provides."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rarefy.base import ArgumentError
+from rarefy.context import Context
 from rarefy.io import DataDesc
 from rarefy.sym import Symbol
 
@@ -59,3 +60,33 @@ def described(
             raise ValueError(message)
         warnings.warn(message, stacklevel=4)
     return descs
+
+
+def contexts_of_groups(given: Any, devices: int) -> list[dict[str, Context] | None]:
+    """For each device the contexts of groups of nodes.
+
+    Args:
+      given: None; a list with a dict for each device; or a dict of contexts, or of lists of them with
+        one for all devices or for each.
+      devices: how many there are.
+
+    Raises:
+      ArgumentError: there are not as many as devices, or something is no context.
+    """
+    if given is None:
+        return [None] * devices
+    if isinstance(given, list):
+        require(len(given) == devices, f"group2ctxs has {len(given)} dicts for {devices} devices")
+        return given
+    require(isinstance(given, Mapping), "group2ctxs must be a dict or a list of dicts")
+    found: list[dict[str, Context] | None] = [{} for _ in range(devices)]
+    for group, contexts in given.items():
+        contexts = [contexts] if isinstance(contexts, Context) else list(contexts)
+        require(
+            len(contexts) in (1, devices) and all(isinstance(c, Context) for c in contexts),
+            f"group2ctxs: {group!r} must have one context, or one for each of {devices} devices",
+        )
+        for i, mapping in enumerate(found):
+            assert mapping is not None
+            mapping[group] = contexts[i % len(contexts)]
+    return found

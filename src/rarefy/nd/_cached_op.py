@@ -1,7 +1,7 @@
 """A function on arrays as one compiled program, which is one node of the tape."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -14,12 +14,13 @@ from jax.extend.core import jaxpr_as_fun
 
 from rarefy import _key
 from rarefy._cell import Cell, holding
-from rarefy._later import Later, WaitingCell, like, new_kind, now, put_off, waiting
+from rarefy._later import Later, like, new_kind, now, put_off, seen, waiting
 from rarefy._ops import deferred
+from rarefy._ops.compiled import inlining
 from rarefy._ops.gradient import as_stype
 from rarefy._ops.opdef import Signature
 from rarefy._ops.precision import wide
-from rarefy._ops.storage import SType, Value, canonical, is_traced
+from rarefy._ops.storage import _PLAIN, SType, Value, canonical, is_traced
 from rarefy.autograd._derived import Taped, propagate_recorded
 from rarefy.autograd._mode import _mode, _scope
 from rarefy.autograd._tape import (
@@ -81,26 +82,32 @@ class CachedOp:
         """
         cells = self._cells_of(held)
         values = [c.value for c in cells]
-        given = [None if a is None else _given(a) for a in args]
-        if is_traced(values[-1]) or any(is_traced(v) for v in given if v is not None):
-            return self.fn(*args)
+        given: list[Any] = []
         slots: list[Slot | None] = []
+        context, traced = None, is_traced(values[-1])
+        for a in args:
+            if a is None:
+                given.append(None)
+                slots.append(None)
+                continue
+            value = _given(a)
+            traced = traced or is_traced(value)
+            context = context or a._ctx
+            given.append(value)
+            slots.append(a._slot)
+        if traced:
+            return self.fn(*args)
         want: Signature | None = None
-        if _mode.recording:
-            slots = [None if a is None else a._slot for a in (*args, *held)]
-            wanted: list[SType | None] = [None if s is None else s.wanted for s in slots]
-            want = tuple(wanted) if any(wanted) else None
         mode = (_mode.recording, _mode.training)
-        call = _Call(self, mode, want, list(args), held, cells, given, values)
+        if mode[0]:
+            slots += [h._slot for h in held]
+            wanted: list[SType | None] = [s and s.wanted for s in slots]
+            want = tuple(wanted) if any(wanted) else None
+        call = _Call(self, mode, want, args, held, cells, given, values)
         found = self._put_off(call) if want is not None else None
         if found is None:
             found = self._do(call)
         info = found.info
-        context = None
-        for a in args:
-            if a is not None and a._ctx is not None:
-                context = a._ctx
-                break
         if info.changed:
             for i, value in zip(info.changed, found.changed, strict=True):
                 if context is not None and cells[i] is _key.STATE:  # it is of no device
@@ -108,9 +115,10 @@ class CachedOp:
                 cells[i].store(value)
         outer: Sequence[Slot | None] = [None] * len(info.results)
         if want is not None and any(info.wanted):
-            node = CachedNode(call, info, slots, found)
-            taken = iter(node.outputs)
-            outer = [w and next(taken) for w in info.wanted]
+            outer = CachedNode(call, info, slots, found).outputs
+            if len(outer) < len(info.wanted):
+                taken = iter(outer)
+                outer = [w and next(taken) for w in info.wanted]
         handles = []
         results = iter(found.results)
         for source, slot in zip(info.results, outer, strict=True):
@@ -141,18 +149,18 @@ class CachedOp:
 
     def _put_off(self, call: "_Call") -> "_Traced | None":
         """Puts the forward program off, if that can be and it has been run often enough."""
-        kinds = [None if v is None else _kind(v) for v in (*call.given, *call.values)]
+        operands: Any = (*call.given, *call.values)
+        kinds = [v.aval if type(v) is _PLAIN else _kind(v) for v in operands]
         key = (call.mode, call.want, tuple(kinds))
         info = self._often.get(key)
         if info is None:
             found = self._do(call)
             if _may_wait(found):
                 self._often[key] = found.info
-                parts: Any = (*found.results, *found.saved)
-                found.info.likes = [v.aval for v in parts]
+                results: Any = found.results
+                found.info.likes = [*(v.aval for v in results), None]
             return found
         info.calls += 1
-        operands = (*call.given, *call.values)
         if info.calls < _OFTEN or (info.checks and _check_waits(info.checks, operands)):
             return None
         if info.checks:
@@ -161,15 +169,14 @@ class CachedOp:
             except (TypeError, ValueError) as error:
                 raise MXNetError(str(error)) from error
         laters = put_off(info.kind, partial(self._trace_later, call), operands, info.likes)
-        count = info.results.count(None)
-        return _Traced(laters[:count], (), laters[count:], info)
+        return _Traced(laters, (), laters.pop(), info)
 
     def _trace_later(self, call: "_Call", *operands: Any) -> list[Any]:
-        """The results of the forward program and what it saves, as part of another program."""
+        """The results of the forward program and a list of what it saves, in another program."""
         n = len(call.args)
         program = self._program("forward", call.mode, call.want)
         found = program(call, list(operands[:n]), list(operands[n:]))
-        return [*found.results, *found.saved]
+        return [*found.results, found.saved]
 
     def _cells_of(self, held: Sequence[Handle]) -> list[Cell]:
         """The cells of arrays, each once, and the random state at the end."""
@@ -183,7 +190,7 @@ class CachedOp:
         key = (kind, mode, want)
         if key not in self._programs:
             trace = getattr(self, f"_trace_{kind}")
-            self._programs[key] = jax.jit(partial(trace, mode, want))
+            self._programs[key] = jax.jit(partial(trace, mode, want), inline=True)
         program = self._programs[key]
 
         def run(call: "_Call", *operands: Any) -> Any:
@@ -246,7 +253,8 @@ class CachedOp:
             return _in_order(propagate(heads, cotangents), ran.variables)
 
         like = [jax.ShapeDtypeStruct(numbers[k].shape, numbers[k].dtype) for k in traced]
-        jaxpr, shape = jax.make_jaxpr(back, return_shape=True)(like, info.expected)
+        with inlining():
+            jaxpr, shape = jax.make_jaxpr(back, return_shape=True)(like, info.expected)
         for node in nodes:
             node.release()
             node.scalars = node.key = None
@@ -276,7 +284,7 @@ class CachedOp:
                 out, jaxpr_as_fun(jaxpr)(*filled, *jax.tree.leaves(cotangents))
             )
 
-        info.back = jax.jit(pull_back)
+        info.back = jax.jit(pull_back, inline=True)
         info.gives = shape
         return saved
 
@@ -289,14 +297,14 @@ class _Running(threading.local):
     call: "_Call | None" = None
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class _Call:
     """One call: what a trace, or going back by running again, needs to know of it."""
 
     op: CachedOp
     mode: tuple[bool, bool]
     want: Signature | None
-    args: list[Handle | None]
+    args: Sequence[Handle | None]
     held: Sequence[Handle]
     cells: list[Cell]
     given: list[Value | None]
@@ -317,8 +325,8 @@ class _Info:
         the function has to run again.
       expected: the cotangents that `back` takes, as shapes and dtypes.
       gives: those that it returns.
-      likes: the results of the program and what it saves, as shapes and dtypes, where it may be put
-        off.
+      likes: the results of the program, as shapes and dtypes, and None for what it saves, where it
+        may be put off.
       kind, back_kind: the kinds of task that it and its pullback are.
       calls: how often it was called after the first time.
       is_one: whether the result is one array.
@@ -354,6 +362,7 @@ class _Info:
 
 
 _ARRAY = object()
+_DENSE = (_PLAIN, Later)
 _LEAF = jax.tree.structure(0)
 _OFTEN = 8
 """How many calls are run at once: another program would cost more than it saves."""
@@ -361,13 +370,13 @@ _SMALL = 1 << 21
 """How many numbers a program that is put off may give, with its pullback."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class _Traced:
-    """What a forward program returns."""
+    """What a forward program returns. What is saved may be a `Later` of a list."""
 
     results: Sequence[Any]
     changed: Sequence[Value]
-    saved: Sequence[Any]
+    saved: Any
     info: _Info
 
 
@@ -409,6 +418,7 @@ def _run(call: _Call, mode: Any, want: Signature | None, given, values) -> _Ran:
             holding(call.cells, values) as cells,
             _scope(*mode),
             deferred.collecting() as checks,
+            inlining(),
         ):
             result = call.op.fn(*args)
             changed = [(i, c.value) for i, c in enumerate(cells) if c.value is not values[i]]
@@ -453,17 +463,22 @@ def _in_order(found: dict[Slot, Value | None], variables: list[Slot | None]) -> 
 
 def _given(array: Handle) -> Any:
     """A value in normal form, or the `Later` that an array waits for."""
-    value = array._given if type(array._cell) is WaitingCell else array._value
-    return value if type(value) is Later else canonical(value)
+    cell = array._cell
+    value = seen(cell) if array._path is None else array._value
+    return value if type(value) is _PLAIN or type(value) is Later else canonical(value)
 
 
 def _kind(value: Any) -> Any:
     """What a program's shapes depend on."""
+    if value is None:
+        return None
+    if type(value) is Later:
+        return value.like
     if isinstance(value, JAXSparse):
         # Rows that a loader has cut are NumPy arrays.
-        parts = (jax.typeof(x) if type(x) is np.ndarray else x.aval for x in value._bufs)
+        parts = [jax.typeof(x) if type(x) is np.ndarray else x.aval for x in value._bufs]
         return (type(value), value.shape, value.indices_sorted, value.unique_indices, *parts)  # pyright: ignore[reportAttributeAccessIssue]
-    return value.like if type(value) is Later else value.aval
+    return value.aval
 
 
 def _check_waits(checks: Sequence[deferred.Check], operands: Sequence[Any]) -> bool:
@@ -506,7 +521,7 @@ class CachedNode:
         self.info = info
         self.found: _Traced | None = found
         heads: list[SType] = [w for w in info.wanted if w is not None]
-        self.outputs = tuple(Slot(w, node=self, index=i) for i, w in enumerate(heads))
+        self.outputs = tuple([Slot(w, node=self, index=i) for i, w in enumerate(heads)])
         keep(self)
 
     def pull_back(self, cotangents: Sequence[Value | None]) -> tuple[Value | None, ...]:
@@ -514,14 +529,14 @@ class CachedNode:
         call, info, found = self._kept()
         if info.back is not None:
             filled = [
-                jax.tree.map(lambda like: jnp.zeros(like.shape, like.dtype), e) if c is None else c
+                _zeros_of(e) if c is None else c
                 for c, e in zip(cotangents, info.expected, strict=True)
             ]
             if all(map(_is_like, filled, info.expected)):
-                numbers = self._numbers(call, found)
-                if any(type(x) is Later for x in (*numbers, *filled)):
-                    return _put_back_off(info, numbers, filled)
-                return info.back(numbers, filled)
+                numbers, saved = self._numbers(call, found)
+                if Later in map(type, (saved, *numbers, *filled)):
+                    return _put_back_off(info, numbers, saved, filled)
+                return info.back(_together(info, numbers, saved), filled)
         self._done(call)
         again = call.op._program("again", call.mode, call.want)
         return again(call, call.given, call.values, tuple(map(now, cotangents)))
@@ -530,17 +545,18 @@ class CachedNode:
     def _done(call: _Call) -> None:
         call.given = list(map(now, call.given))
 
-    def _numbers(self, call: _Call, found: _Traced) -> list[Any]:
+    def _numbers(self, call: _Call, found: _Traced) -> tuple[list[Any], Any]:
+        """What the pullback reads: what is at hand, and what was saved."""
         arguments, numbers = (*call.given, *call.values), []
         for kind, which in self.info.sources:
             if kind == "saved":
-                numbers.append(found.saved[which])
                 continue
             value: Any = (arguments if kind == "argument" else found.results)[which[0]]
-            dense = type(value) is Later or not isinstance(value, JAXSparse)
+            dense = type(value) in _DENSE or not isinstance(value, JAXSparse)
             numbers.append(value if dense else value._bufs[which[1]])  # pyright: ignore[reportAttributeAccessIssue]
         # Besides what waits there are NumPy arrays, of rows that a loader has cut.
-        return numbers
+        saved = found.saved
+        return numbers, saved.value if type(saved) is Later and saved.task is None else saved
 
     def pull_back_recorded(self, cotangents: Sequence[Taped | None]) -> Sequence[Taped | None]:
         """The same on the tape: the function is run operator by operator, on the values it had."""
@@ -579,35 +595,51 @@ class CachedNode:
 
     def held(self) -> Sequence[Any]:
         """The values that `pull_back` is going to read; none after `release`."""
-        call = self.call
-        if call is None:
+        call, found = self.call, self.found
+        if call is None or found is None:
             return ()
-        return [v for v in (*call.given, *call.values) if type(v) is not Later]
+        read = (*call.given, *call.values, *found.results)
+        return [v.value if type(v) is Later else v for v in read]
 
     def release(self) -> None:
         """Lets the saved values go."""
         self.call = self.found = None
 
 
-def _put_back_off(info: _Info, numbers: list[Any], cotangents: list[Any]) -> tuple[Any, ...]:
+def _together(info: _Info, numbers: Iterable[Any], saved: Sequence[Any]) -> list[Any]:
+    """All that a pullback reads, in its order."""
+    numbers = iter(numbers)
+    return [saved[which] if kind == "saved" else next(numbers) for kind, which in info.sources]
+
+
+def _put_back_off(
+    info: _Info, numbers: list[Any], saved: Any, cotangents: list[Any]
+) -> tuple[Any, ...]:
     """Puts a pullback off."""
-    count, back = len(numbers), info.back
+    count, back = 1 + len(numbers), info.back
     assert back is not None
 
-    def trace(*operands: Any) -> list[Any]:
-        found = back(list(operands[:count]), list(operands[count:]))
+    def trace(saved: Any, *operands: Any) -> list[Any]:
+        found = back(_together(info, operands, saved), list(operands[count - 1 :]))
         return [v for v in found if v is not None]
 
-    likes = [v for v in info.gives if v is not None]
-    laters = iter(put_off(info.back_kind, trace, [*numbers, *cotangents], likes))
-    return tuple(None if v is None else next(laters) for v in info.gives)
+    given = [v for v in info.gives if v is not None]
+    laters = iter(put_off(info.back_kind, trace, [saved, *numbers, *cotangents], given))
+    return tuple([None if v is None else next(laters) for v in info.gives])
+
+
+def _zeros_of(like: Any) -> Any:
+    return jax.tree.map(lambda part: jnp.zeros(part.shape, part.dtype), like)
 
 
 def _is_like(value: Any, expected: Any) -> bool:
     """Whether a cotangent is stored as expected, part by part."""
     value = like(value)
+    if type(expected) is jax.ShapeDtypeStruct:
+        plain = type(value) in (jax.ShapeDtypeStruct, _PLAIN) or not isinstance(value, JAXSparse)
+        return plain and value.shape == expected.shape
     if not isinstance(value, JAXSparse):
-        return not isinstance(expected, JAXSparse) and value.shape == expected.shape
+        return False
     return jax.tree.structure(value) == jax.tree.structure(expected) and [
         x.shape for x in jax.tree.leaves(value)
     ] == [x.shape for x in jax.tree.leaves(expected)]

@@ -13,6 +13,7 @@ from rarefy._later import finish_all
 from rarefy._ops.defs import OPERATORS
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import SType
+from rarefy._primitives.from_host import from_host
 from rarefy.base import MXNetError
 from rarefy.context import Context, cpu, current_context
 from rarefy.nd import _create_sparse as sparse
@@ -60,7 +61,7 @@ def host_array(source: Any, dtype: np.dtype) -> jax.Array:
     except (ValueError, TypeError) as error:
         raise TypeError(f"source_array must be array like object: {error}") from error
     with wide():
-        return jnp.asarray(numbers)
+        return from_host(numbers, owned=True)
 
 
 def at(ctx: Context | None, value: Any) -> Any:

@@ -1,6 +1,7 @@
 """Making sparse arrays: everything a user gives is checked here, once, on the host."""
 
 import math
+from functools import partial
 from typing import Any
 
 import jax
@@ -9,6 +10,7 @@ import numpy as np
 
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import SType, empty_csr, empty_row_sparse
+from rarefy._primitives.from_host import filled, from_host
 from rarefy.base import MXNetError
 from rarefy.context import Context, current_context
 from rarefy.nd._handle import Handle
@@ -47,7 +49,7 @@ def csr_matrix(
 
     Args:
       arg1: see above. The columns of a row may stand in any order and repeat (repeats add up);
-        `check_format` reports both.
+        `check_format` reports both. Those of a SciPy matrix are put in order and repeats added up.
       shape: `(rows, columns)`; found from the indices by default.
       ctx: where it lives; the current context by default.
       dtype: its dtype; by default that of an array given, float32 for lists (coordinates: NumPy's
@@ -114,7 +116,9 @@ def _csr_of_parts(data, indices, indptr, shape, ctx, dtype) -> CSRNDArray:
             f"csr_matrix: {values.size} values but {columns.size} indices; there must be one for each"
         )
     if shape is None:
-        sizes = (starts.size - 1, int(columns.max()) + 1 if columns.size else 0)
+        if not columns.size:
+            raise ArrayFormatError("csr_matrix: without any index, shape is needed")
+        sizes = (starts.size - 1, int(columns.max()) + 1)
     else:
         sizes = _matrix_shape(shape)
     return csr_of_stored(values, columns, starts, sizes, ctx)
@@ -124,7 +128,7 @@ def csr_of_stored(values, columns, starts, shape, ctx: Context | None = None) ->
     """A csr array of host arrays, once they are checked; see `csr_on_host`."""
     value = _checked_csr(values, columns, starts, shape)
     with wide():
-        return _made(jax.tree.map(jnp.asarray, value), ctx)
+        return _made(jax.tree.map(_own, value), ctx)
 
 
 def csr_on_host(values, columns, starts, shape) -> CSRNDArray:
@@ -234,12 +238,16 @@ def _csr_of_coordinates(data, row, column, shape, ctx, dtype) -> CSRNDArray:
 
 def _csr_of_scipy(matrix: Any, ctx: Context | None, dtype: Any) -> CSRNDArray:
     matrix = matrix.tocsr()
-    values = matrix.data if dtype is None else matrix.data.astype(np.dtype(dtype))
+    columns, starts = matrix.indices[: int(matrix.indptr[-1])], matrix.indptr
+    _check_range("csr_matrix: indices", columns, matrix.shape[1], "columns", starts)
+    if not all(_order(columns, starts)):  # in order, and repeats added up, as in MXNet
+        matrix = matrix.copy()
+        matrix.has_canonical_format = False
+        matrix.sum_duplicates()
     n = int(matrix.indptr[-1])
     columns, starts = matrix.indices[:n], matrix.indptr
-    _check_range("csr_matrix: indices", columns, matrix.shape[1], "columns", starts)
-    in_order, distinct = _order(columns, starts)
-    return _made(_csr(values[:n], columns, starts, matrix.shape, in_order, distinct), ctx)
+    values = matrix.data[:n] if dtype is None else matrix.data[:n].astype(np.dtype(dtype))
+    return _made(_csr(values, columns, starts, matrix.shape, True, True), ctx)
 
 
 def csr_of_checked(data, indices, indptr, shape: tuple[int, int], dtype: Any) -> CSRNDArray:
@@ -304,7 +312,9 @@ def _row_sparse_of_parts(data, indices, shape, ctx, dtype) -> RowSparseNDArray:
             f"got data {values.shape} and indices {rows.shape}"
         )
     if shape is None:
-        sizes = (int(rows.max()) + 1 if rows.size else 0, *values.shape[1:])
+        if not rows.size:
+            raise ArrayFormatError("row_sparse_array: without any index, shape is needed")
+        sizes = (int(rows.max()) + 1, *values.shape[1:])
     else:
         sizes = tuple(int(n) for n in shape)
     if rows.size == 0 and values.shape[1:] != sizes[1:]:
@@ -358,7 +368,7 @@ def zeros(stype: SType, shape: Any, ctx: Context | None = None, dtype: Any = Non
                 raise ValueError(f"row_sparse needs a shape with a dimension; got {sizes}")
             return _made(empty_row_sparse(sizes, dtype), ctx)
         if stype == "default":
-            return _made(jnp.zeros(sizes, dtype), ctx)
+            return _made(filled(sizes, 0, dtype), ctx)
     raise ValueError(f"unknown storage type {stype!r}; use 'default', 'csr' or 'row_sparse'")
 
 
@@ -453,7 +463,7 @@ def _csr(values, columns, starts, shape, in_order: bool, distinct: bool) -> BCSR
     """A csr value of checked host arrays, padded up to the capacity ladder."""
     value = host_csr(values, columns, starts, shape, in_order=in_order, distinct=distinct)
     with wide():
-        return jax.tree.map(jnp.asarray, value)
+        return jax.tree.map(_own, value)
 
 
 def _row_sparse(values, rows, shape, in_order: bool, distinct: bool) -> BCOO:
@@ -470,12 +480,15 @@ def _row_sparse(values, rows, shape, in_order: bool, distinct: bool) -> BCOO:
     data[: rows.size], indices[: rows.size, 0] = values, rows
     with wide():
         return BCOO._trusted(
-            jnp.asarray(data),
-            jnp.asarray(indices),
+            _own(data),
+            _own(indices),
             tuple(int(k) for k in shape),
             indices_sorted=in_order,
             unique_indices=distinct,
         )
+
+
+_own = partial(from_host, owned=True)
 
 
 def _made(value: Any, ctx: Context | None) -> Any:

@@ -229,6 +229,7 @@ def _arange(
     stop: float | None = None,
     step: float = 1.0,
     repeat: int = 1,
+    ctx: Any = None,
     dtype: str = "float32",
     *,
     out: Any = None,
@@ -261,7 +262,7 @@ def _contrib_arange_like(
     start: float = 0.0,
     step: float = 1.0,
     repeat: int = 1,
-    ctx: str = "",
+    ctx: Any = None,
     axis: int | None = None,
     *,
     out: Any = None,
@@ -410,6 +411,7 @@ def _eye(
     N: int,
     M: int = 0,
     k: int = 0,
+    ctx: Any = None,
     dtype: str = "float32",
     *,
     out: Any = None,
@@ -428,6 +430,7 @@ def _ftrl_warm_start(
 def _full(
     shape: tuple[int, ...],
     value: float,
+    ctx: Any = None,
     dtype: str = "float32",
     *,
     out: Any = None,
@@ -462,6 +465,13 @@ def _hypot(lhs: NDArray, rhs: NDArray, *, out: Any = None, name: Any = None) -> 
 def _hypot_scalar(
     data: NDArray,
     scalar: float,
+    *,
+    out: Any = None,
+    name: Any = None,
+) -> NDArray: ...
+def _identity_with_attr_like_rhs(
+    lhs: NDArray,
+    rhs: NDArray,
     *,
     out: Any = None,
     name: Any = None,
@@ -508,6 +518,7 @@ def _linspace(
     stop: float,
     num: int,
     endpoint: bool = True,
+    ctx: Any = None,
     dtype: str = "float32",
     *,
     out: Any = None,
@@ -695,6 +706,7 @@ def _not_equal_scalar(
 ) -> NDArray: ...
 def _ones(
     shape: tuple[int, ...],
+    ctx: Any = None,
     dtype: str = "float32",
     *,
     out: Any = None,
@@ -874,6 +886,7 @@ def _test_update(
 ) -> NDArray: ...
 def _zeros(
     shape: tuple[int, ...],
+    ctx: Any = None,
     dtype: str = "float32",
     *,
     out: Any = None,

@@ -16,6 +16,7 @@ from rarefy._ops.defs.shape import reshaped
 from rarefy._ops.fallback import require_room_for
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import STYPES, SType, is_traced, stype_of, to_dense, zeros_of
+from rarefy._primitives.from_host import from_host
 from rarefy.base import ArgumentError, MXNetError, NotSupportedForSparseNDArray, ShapeError
 from rarefy.context import Context, context_of
 from rarefy.nd import _arithmetic as arithmetic
@@ -577,7 +578,7 @@ class NDArray(Fluent, Handle, stype="default"):
                 raise ValueError(f"an array of shape {given.shape} does not broadcast to {shape}")
         with wide():
             if isinstance(given, np.ndarray):
-                return jnp.asarray(np.broadcast_to(given, shape).astype(dtype))
+                return from_host(np.broadcast_to(given, shape).astype(dtype), owned=True)
             return jnp.broadcast_to(given, shape).astype(dtype)
 
     def _assign(self, value) -> None:

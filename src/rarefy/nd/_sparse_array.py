@@ -9,6 +9,7 @@ import numpy as np
 from rarefy._ops.defs import OPERATORS
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import convert, count_stored, is_traced
+from rarefy._primitives.from_host import from_host
 from rarefy.base import MXNetError, NotSupportedForSparseNDArray
 from rarefy.nd import _arithmetic as arithmetic
 from rarefy.nd._handle import Handle
@@ -144,7 +145,7 @@ class BaseSparseNDArray(NDArray):
             given = self._filled(value)
         elif isinstance(value, np.ndarray | list | tuple):
             with wide():
-                given = jnp.asarray(np.asarray(value).astype(mine.dtype))
+                given = from_host(np.asarray(value).astype(mine.dtype), owned=True)
         else:
             raise TypeError(
                 f"cannot assign {value!r} of type {type(value)} to {type(self).__name__}"

@@ -59,6 +59,7 @@ from rarefy.nd import elemwise_add as elemwise_add
 from rarefy.nd import elemwise_mul as elemwise_mul
 from rarefy.nd import elemwise_sub as elemwise_sub
 from rarefy.nd import embedding_bag as embedding_bag
+from rarefy.nd import embedding_bag_of_ids as embedding_bag_of_ids
 from rarefy.nd import erf as erf
 from rarefy.nd import erfinv as erfinv
 from rarefy.nd import exp as exp

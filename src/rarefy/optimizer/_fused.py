@@ -1,6 +1,7 @@
 """Updating several parameters by one program."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from operator import is_
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from rarefy import _key, autograd
 from rarefy._cell import Cell, holding, store_all
 from rarefy._later import Later, finish, finish_all, new_kind, now, put_off, seen
+from rarefy._ops.compiled import inlining
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import canonical, is_traced
 from rarefy.autograd._tape import spare
@@ -48,7 +50,7 @@ class FusedUpdate:
         if not self._list.is_of(indices, arrays):
             self._list = _List(indices, arrays)
         together, rest = self._list.together, self._list.rest
-        if autograd.is_recording() or any(is_traced(seen(one[1]._cell)) for one in together):
+        if autograd.is_recording() or any(map(is_traced, self._list.weights())):
             return [], [*together, *rest]
         if self._list.sparse > 1:
             together, others = _of_one_size(together)
@@ -66,21 +68,23 @@ class FusedUpdate:
           hyper: the numbers of each.
         """
         arrays, described = self._list.of(items)
-        names = tuple(map(tuple, hyper))
+        names = tuple([tuple(each) for each in hyper])
         program = self._programs.get((described, names))
         if program is None:
             layout = [(*one, n) for one, n in zip(described, names, strict=True)]
             program = self._programs[described, names] = _Program(apply, layout)
+        cells = []
         for array in arrays:
-            if array._slot is not None:
+            slot = array._slot
+            if slot is not None and slot.leaf is None:
                 array._leave_record()
-        cells = [array._cell for array in arrays]
+            cells.append(array._cell)
         spare(cells)
-        numbers = np.asarray([value for h in hyper for value in h.values()], np.float64)
         with wide():
             own = [jax.tree.map(jnp.copy, c.value) if c.shared else c.value for c in cells]
             grads = [item[2]._given for item in items]
             grads = [g if type(g) is Later else canonical(g) for g in grads]
+            numbers = list(chain.from_iterable(each.values() for each in hyper))
             new, random = program(own, grads, numbers)
         store_all(cells, new)
         if random is not None:
@@ -116,6 +120,11 @@ class _List:
         self.rest = [one for one in items if id(one) not in ours]
         self.sparse = sum(one[2]._stype == "row_sparse" for one in self.together)
         self._all = self._describe(self.together)
+        self._weights = [weight._cell for _, weight, _, _ in self.together]
+
+    def weights(self) -> list[Any]:
+        """What the weights of `together` hold."""
+        return [seen(cell) for cell in self._weights]
 
     def is_of(self, indices: Sequence[Any], arrays: Sequence[Any]) -> bool:
         """Whether it is the list of these parameters."""
@@ -185,15 +194,18 @@ class _Program:
         self._compiled = jax.jit(self.program, donate_argnums=0)
         self._draws = True
         self._kind = new_kind()
+        self._last: list[float] = []
+        self._numbers: Any = None
 
     def __call__(
-        self, held: list[Any], grads: list[Any], numbers: np.ndarray
+        self, held: list[Any], grads: list[Any], hyper: list[float]
     ) -> tuple[Sequence[Any], Any]:
         """The new values of weights and states, and the random state where it has changed.
 
         Gradients that wait to be computed are computed in the same program.
         """
-        if self._draws or not any(type(g) is Later for g in grads):
+        numbers = self._as_array(hyper)
+        if self._draws or Later not in map(type, grads):
             grads = list(map(now, grads))
             finish_all()  # the program takes over buffers
             new, random = self._compiled(held, grads, numbers, _key.STATE.value)
@@ -203,13 +215,21 @@ class _Program:
 
         def trace(*operands: Any) -> Sequence[Any]:
             own, numbers, random = operands[:count], operands[-2], operands[-1]
-            return self.program(own, operands[count:-2], numbers, random)[0]
+            return [self.program(own, operands[count:-2], numbers, random)[0]]
 
         operands = [*held, *grads, numbers, _key.STATE.value]
-        laters = put_off(self._kind, trace, operands, held)
-        assert laters[0].task is not None
-        finish([laters[0].task], donated=held)
-        return [later.value for later in laters], None
+        (new,) = put_off(self._kind, trace, operands, [None])
+        assert new.task is not None
+        finish([new.task], donated=held)
+        return new.value, None
+
+    def _as_array(self, hyper: list[float]) -> Any:
+        """Numbers as an `(h,)` float64 array; the same one as long as they do not change."""
+        if hyper != self._last:
+            self._last, self._numbers = hyper, np.asarray(hyper, np.float64)
+        elif isinstance(self._numbers, np.ndarray):
+            self._numbers = jnp.asarray(self._numbers)
+        return self._numbers
 
     def program(self, held, grads, numbers, random):
         """What is compiled: the new values, and the random state where it has changed."""
@@ -225,7 +245,7 @@ class _Program:
                 return tuple(map(rebuild, shape))
             return take() if shape else None
 
-        with holding([_key.STATE], [random]):
+        with holding([_key.STATE], [random]), inlining():
             for (index, shape, names), grad in zip(self._nested, grads, strict=True):
                 weight, state = take(), rebuild(shape)
                 scalars = {name: next(numbers) for name in names}

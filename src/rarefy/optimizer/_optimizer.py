@@ -12,6 +12,7 @@ from rarefy._ops.defs.optimizer_update import copy_rows
 from rarefy._ops.opdef import Operator
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import SType, Value, stype_of
+from rarefy._primitives.from_host import filled
 from rarefy.nd._handle import Handle
 from rarefy.nd._invoke import invoke
 from rarefy.optimizer._fused import FusedUpdate
@@ -178,20 +179,19 @@ class Optimizer:
 
     def _get_lrs(self, indices: Sequence[Any]) -> list[float]:
         """The learning rate of each parameter now."""
-        lr = self.learning_rate
-        return [self._factor(i, "lr_mult", self.lr_mult) * lr for i in indices]
+        return [self._get_lr(i) for i in indices]
 
     def _get_lr(self, index: Any) -> float:
         """The learning rate of a parameter now."""
-        return self._get_lrs([index])[0]
+        return self._factor(index, "lr_mult", self.lr_mult) * self.learning_rate
 
     def _get_wds(self, indices: Sequence[Any]) -> list[float]:
         """The weight decay of each parameter."""
-        return [self._factor(i, "wd_mult", self.wd_mult) * self.wd for i in indices]
+        return [self._get_wd(i) for i in indices]
 
     def _get_wd(self, index: Any) -> float:
         """The weight decay of a parameter."""
-        return self._get_wds([index])[0]
+        return self._factor(index, "wd_mult", self.wd_mult) * self.wd
 
     def _factor(self, index: Any, attribute: str, factors: Mapping[Any, float]) -> float:
         if index in self.param_dict:
@@ -488,10 +488,10 @@ def zeros_like(weight: Handle, stype: SType, shape: tuple[int, ...] | None = Non
     with wide():
         if stype == "row_sparse":
             assert isinstance(value, BCOO)
-            rows = jnp.full(value.nse, value.shape[0], value.indices.dtype)
-            data = jnp.zeros((value.nse, *shape[1:]), value.dtype)
+            rows = filled((value.nse,), value.shape[0], value.indices.dtype)
+            data = filled((value.nse, *shape[1:]), 0, value.dtype)
             return Handle._wrap(row_sparse(data, rows, shape))
-        return Handle._wrap(jnp.zeros(shape, value.dtype))
+        return Handle._wrap(filled(shape, 0, value.dtype))
 
 
 def _wrap_copy(weight: Handle, dtype: Any) -> Handle:

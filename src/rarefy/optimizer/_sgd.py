@@ -42,7 +42,9 @@ class SGD(Optimizer):
         return zeros_like(weight, stype_of(weight._value) if self.lazy_update else "default")
 
     def hyper(self, index: Any) -> dict[str, float]:
-        return {**super().hyper(index), "momentum": float(self.momentum)}
+        numbers = super().hyper(index)
+        numbers["momentum"] = float(self.momentum)
+        return numbers
 
     def apply(self, index: Any, weight: Handle, grad: Handle, state: State, hyper: Hyper) -> None:
         if state is None:

@@ -39,17 +39,18 @@ class Updater:
         """
         several = isinstance(index, list | tuple)
         indices, grads, weights = (index, grad, weight) if several else ([index], [grad], [weight])
-        indices = [i.decode() if isinstance(i, bytes) else i for i in indices]
+        if bytes in map(type, indices):
+            indices = [i.decode() if isinstance(i, bytes) else i for i in indices]
         optimizer, states = self.optimizer, self.states
         for i, w in zip(indices, weights, strict=True):
             if i not in states:
                 states[i] = optimizer.create_state_multi_precision(i, w)
-            self.states_synced[i] = True
+        self.states_synced.update(dict.fromkeys(indices, True))
         if not indices:
             return
         # Copies of a parameter on several devices are counted apart.
-        ctx = weights[0]._ctx
-        optimizer._set_current_context(ctx.device_id if ctx else weights[0].context.device_id)
+        ctx = weights[0]._ctx or weights[0].context
+        optimizer._set_current_context(ctx.device_id)
         if several and not optimizer.updates_itself:
             mine = [states[i] for i in indices]
             optimizer.update_multi_precision(indices, weights, grads, mine)

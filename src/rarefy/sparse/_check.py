@@ -9,6 +9,7 @@ import numpy as np
 from jax import numpy as jnp
 from jax.core import Tracer
 
+from rarefy._primitives.from_host import from_host
 from rarefy.sparse._index import INT32_MAX, has_int64
 
 Shape = tuple[int, ...]
@@ -34,6 +35,8 @@ def is_concrete(array: Any) -> bool:
 
 def as_data(name: str, data: Any) -> jax.Array:
     """Makes an array of the stored values."""
+    if isinstance(data, np.ndarray):
+        return from_host(data)
     return data if isinstance(data, jax.Array) else jnp.asarray(data)
 
 
@@ -74,7 +77,7 @@ def as_indices(name: str, argument: str, indices: Any, sizes: Sequence[int]) -> 
 def _to_jax(indices: np.ndarray) -> jax.Array:
     if indices.dtype.itemsize == 8 and not has_int64():
         indices = indices.astype(np.int32)
-    return jnp.asarray(indices)
+    return from_host(indices)
 
 
 def _check_range(name: str, argument: str, indices: np.ndarray, sizes: Sequence[int]) -> None:

@@ -7,9 +7,8 @@ import jax
 import numpy as np
 from jax import numpy as jnp
 
-from rarefy._primitives.group_rows import group_rows
-from rarefy.sparse._entries import group_cells, over_batches
-from rarefy.sparse._index import along_last, as_kernel_index, cell_numbers, in_range
+from rarefy.sparse._entries import groups_of, over_batches
+from rarefy.sparse._index import along_last, as_kernel_index, in_range
 
 Shape = tuple[int, ...]
 
@@ -81,15 +80,10 @@ def _shared_keys(lhs, rhs, a: Shape, b: Shape, joined: Sequence[int]):
     real = jnp.concatenate([in_range(lhs, a), in_range(rhs, b)])
     total = both.shape[0]
     both = jnp.where(real[:, None], both, along_last(sizes, both))
-    cells = cell_numbers(both, sizes) if joined else jnp.where(real, 0, 1)
-    if cells is None:
-        order, starts, *_ = group_cells(both, tuple(sizes), total)
-        group = jnp.searchsorted(starts[1:], jnp.arange(total), side="right")
-        keys = jnp.full(total, total).at[order].set(group)
+    if joined:
+        keys = jnp.where(real, groups_of(both, tuple(sizes), total).inverse, total)
     else:
-        n_cells = int(np.prod([int(s) for s in sizes], dtype=object)) if joined else 1
-        keys = group_rows(cells, n_rows=n_cells, capacity=total).inverse
-    keys = jnp.where(real, keys, total)
+        keys = jnp.where(real, 0, total)
     return keys[:lhs_nse], keys[lhs_nse:], total
 
 

@@ -16,12 +16,14 @@ from jax import lax
 from jax import numpy as jnp
 
 from rarefy._primitives.csr_to_coo import csr_to_coo
+from rarefy._primitives.group_cells import CellGroups, group_cells
 from rarefy._primitives.group_rows import group_rows
 from rarefy._primitives.segment_rows import segment_rows
 from rarefy._primitives.zeros import zeros
 from rarefy.sparse import _rows
 from rarefy.sparse._index import (
     along_last,
+    are_pairs,
     as_kernel_index,
     cell_coordinates,
     cell_numbers,
@@ -214,36 +216,34 @@ def sum_duplicates(data, indices, *, shape, nse, remove_zeros):
         if remove_zeros:
             stays = jnp.any(data != 0, axis=dense_axes)
             indices = jnp.where(stays[:, None], indices, along_last(layout.sparse, indices))
-        ids = cell_numbers(indices, layout.sparse)
-        if ids is None:
-            order, starts, merged, count = group_cells(indices, layout.sparse, nse)
-        else:
-            cells = math.prod(layout.sparse)
-            groups = group_rows(ids, n_rows=cells, capacity=nse)
-            order, starts, count = groups.order, groups.starts, groups.count
-            merged = cell_coordinates(groups.rows, layout.sparse, indices.dtype)
-        return sum_groups(order, starts, data), merged, count
+        groups = groups_of(indices, layout.sparse, nse)
+        return sum_groups(groups.order, groups.starts, data), groups.cells, groups.count
 
     return over_batches(merge, layout.batch, data, indices)
 
 
-def group_cells(indices, sizes: Shape, nse: int):
-    """`group_rows` for cells that no index type can number.
-
-    Returns:
-      order `(entries,)` and starts `(nse + 1,)` as `group_rows` gives them, the coordinates of the
-      groups `(nse, n_sparse)` and the number of distinct cells.
-    """
+def groups_of(indices: jax.Array, sizes: Shape, capacity: int) -> CellGroups:
+    """`group_cells` for cells of any number of dimensions, `(nse, n_sparse)`, int32 or int64."""
+    if are_pairs(indices, sizes):
+        return group_cells(indices, shape=(sizes[0], sizes[1]), capacity=capacity)
+    ids = cell_numbers(indices, sizes)
+    if ids is not None:
+        found = group_rows(ids, n_rows=math.prod(sizes), capacity=capacity)
+        return CellGroups(cell_coordinates(found.rows, sizes, indices.dtype), *found[1:])
     order = sort_order(indices, sizes)
     indices = normalize_padding(indices, sizes)[order]
     first = first_of_run(indices, sizes)
-    slot = jnp.where(first, jnp.cumsum(first, dtype=jnp.int32) - 1, nse + 1)
-    padding = jnp.broadcast_to(np.asarray(sizes, indices.dtype), (nse, len(sizes)))
-    merged = padding.at[slot].set(indices, mode="drop", unique_indices=True)
-    end = in_range(indices, sizes).sum(dtype=jnp.int32)
+    rank = jnp.cumsum(first, dtype=jnp.int32) - 1
+    slot = jnp.where(first, rank, capacity + 1)
+    padding = jnp.broadcast_to(np.asarray(sizes, indices.dtype), (capacity, len(sizes)))
+    cells = padding.at[slot].set(indices, mode="drop", unique_indices=True)
+    is_kept = in_range(indices, sizes) & (rank < capacity)
     position = lax.iota(jnp.int32, indices.shape[0])
-    starts = jnp.full(nse + 1, end).at[slot].set(position, mode="drop", unique_indices=True)
-    return order, starts, merged, first.sum(dtype=jnp.int32)
+    starts = jnp.full(capacity + 1, is_kept.sum(dtype=jnp.int32))
+    starts = starts.at[slot].set(position, mode="drop", unique_indices=True)
+    group = jnp.where(is_kept, rank, capacity)
+    inverse = jnp.zeros_like(group).at[order].set(group, unique_indices=True)
+    return CellGroups(cells, inverse, order, starts, first.sum(dtype=jnp.int32))
 
 
 def sum_groups(order: jax.Array, starts: jax.Array, values: jax.Array) -> jax.Array:

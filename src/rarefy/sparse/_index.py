@@ -10,6 +10,7 @@ import numpy as np
 from jax import lax
 from jax import numpy as jnp
 
+from rarefy._primitives.group_cells import group_cells
 from rarefy._primitives.group_rows import group_rows
 
 INT32_MAX = 2**31 - 1
@@ -166,6 +167,12 @@ def cell_coordinates(cells: jax.Array, sizes: Sequence[int], dtype: Any) -> jax.
     return jnp.where(is_real, stacked, along_last(sizes, stacked))
 
 
+def are_pairs(indices: jax.Array, sizes: Sequence[int]) -> bool:
+    """Whether `group_cells` takes these cells, `(nse, n_sparse)` of dimensions of these sizes."""
+    fits = max(sizes, default=0) <= np.iinfo(indices.dtype).max and math.prod(sizes) < 2**63
+    return len(sizes) == 2 and fits
+
+
 def sort_order(indices: jax.Array, sizes: Sequence[int]) -> jax.Array:
     """Finds the stable permutation that sorts entries by coordinates, padding last.
 
@@ -179,6 +186,8 @@ def sort_order(indices: jax.Array, sizes: Sequence[int]) -> jax.Array:
     Cost: O(nse), once for each dimension where the cells cannot be numbered.
     """
     (indices,) = as_kernel_index(indices)
+    if are_pairs(indices, sizes):
+        return group_cells(indices, shape=(sizes[0], sizes[1]), capacity=0).order
     ids = cell_numbers(indices, sizes)
     if ids is not None:
         return group_rows(ids, n_rows=math.prod(sizes), capacity=0).order

@@ -17,11 +17,10 @@ from rarefy._primitives.csr_matmul import csr_matmul
 from rarefy._primitives.csr_to_coo import csr_to_coo
 from rarefy._primitives.csr_transpose import csr_transpose
 from rarefy._primitives.group_rows import group_rows
-from rarefy.sparse._entries import group_cells
+from rarefy.sparse._entries import groups_of
 from rarefy.sparse._index import (
     along_last,
     as_kernel_index,
-    cell_coordinates,
     cell_numbers,
     common_dtype,
     in_range,
@@ -378,19 +377,8 @@ def _compact(indices, real, dims: Sequence[int], shape: Shape) -> _Ids:
         ids = jnp.where(real, known, cells).astype(jnp.int32)
         own = np.indices(sizes).reshape(len(sizes), cells).T
         return _Ids(ids, jnp.asarray(own, part.dtype))
-    ids = cell_numbers(part, sizes)
-    if ids is None:
-        order, starts, merged, _ = group_cells(part, tuple(sizes), nse)
-        return _Ids(_inverse(order, starts), merged)
-    groups = group_rows(ids, n_rows=cells, capacity=nse)
-    return _Ids(groups.inverse, cell_coordinates(groups.rows, sizes, part.dtype))
-
-
-def _inverse(order, starts):
-    """The group of each entry, from the order and the starts of groups."""
-    nse, groups = order.shape[0], starts.shape[0] - 1
-    group = row_of_entry(starts, nse)
-    return jnp.full(nse, groups, jnp.int32).at[order].set(group.astype(jnp.int32))
+    groups = groups_of(part, tuple(sizes), nse)
+    return _Ids(groups.inverse, groups.cells)
 
 
 def _inner(lhs, lhs_real, lhs_dims, rhs, rhs_real, rhs_dims, product: Product):

@@ -6,6 +6,7 @@ from typing import Any
 from rarefy import attribute
 from rarefy import name as naming
 from rarefy._ops.opdef import Operator
+from rarefy._ops.render import argument_order
 from rarefy.base import MXNetError
 from rarefy.sym._graph import Graph, single, stored_attributes
 from rarefy.sym._node import Entry, Node, complete
@@ -78,7 +79,7 @@ def _several(args: Sequence[Any], given: dict[str, Any]) -> list[Entry | None]:
 
 
 def _named(op: Operator, args: Sequence[Any], given: dict[str, Any]) -> list[Entry | None]:
-    order = (*op.arrays, *op.parameters)
+    order = argument_order(op)
     if len(args) > len(order):
         raise TypeError(f"{op.name} takes at most {len(order)} arguments; got {len(args)}")
     for key, value in zip(order, args, strict=False):

@@ -13,7 +13,13 @@ from rarefy._ops.storage import SType
 from rarefy.base import MXNetError
 from rarefy.sym._graph import Graph
 from rarefy.sym._infer_shape import for_user, from_user, infer_graph_shapes
-from rarefy.sym._infer_storage import infer_graph_storage, require_stype
+from rarefy.sym._infer_storage import (
+    Stored,
+    gradient_requests,
+    gradient_storage,
+    infer_graph_storage,
+    require_stype,
+)
 from rarefy.sym._infer_type import infer_graph_types
 from rarefy.sym._node import Node
 from rarefy.sym._optimise import optimise
@@ -29,7 +35,8 @@ class Inference(Graph):
 
         Args:
           *args: a shape for each argument in order, None where it is not known.
-          **kwargs: shapes by name. A size of 0 is not known.
+          **kwargs: shapes by name. A size of 0 is not known; with NumPy's shapes switched on
+            (`util.np_shape`) it is a size, and -1 is not known.
 
         Returns:
           Three lists of shapes; three None, and a warning, where one does not follow.
@@ -52,7 +59,8 @@ class Inference(Graph):
         return None, None, None
 
     def infer_shape_partial(self, *args: Any, **kwargs: Any) -> tuple[Any, Any, Any]:
-        """As `infer_shape`, with 0 for a size and () for a shape that does not follow."""
+        """As `infer_shape`, with 0 for a size and () for a shape that does not follow; -1 and None
+        with NumPy's shapes switched on."""
         return self._for_user(self._shapes("infer_shape", args, kwargs))
 
     def _shapes(self, what: str, args: tuple, kwargs: Mapping[str, Any]) -> list[list[Shape]]:
@@ -132,10 +140,12 @@ class Inference(Graph):
         arguments, results, states = self._by_kind(lambda node, i: found[id(node)].outputs[i])
         return arguments, results, states
 
-    def storage_plan(self, **stypes: str) -> str:
+    def storage_plan(self, *, grad_req: Any = None, **stypes: str) -> str:
         """A table of how every node is stored and where sparse arrays go dense.
 
         Args:
+          grad_req: what is done with the gradient of each argument, as `simple_bind` takes it; None
+            for the forward pass alone.
           **stypes: storage types of variables by name, where they do not declare them.
 
         Returns:
@@ -144,6 +154,15 @@ class Inference(Graph):
           rule for sparse arrays has a dense result of their shape; or what an executor makes of it:
           `removed` (a cast that undoes another, a retain that is done earlier) or `on kept rows`
           (`rarefy.config.optimise_graphs` switches that off).
+
+          With `grad_req` a second table follows, with a line for each argument: its name, what is done
+          with its gradient, the storage type that `simple_bind` gives that; then `dense at` and the
+          nodes that make it so, where its array is sparse or other nodes give rows of it, or
+          `fallback at`, where one of those nodes works on dense copies of sparse arrays.
+
+        Raises:
+          MXNetError: a storage type does not exist, or there is no variable of a name.
+          ValueError: `grad_req` is none of the three, or a list of another length than the arguments.
         """
         kinds = self._given("storage_plan", (), stypes)
         given: dict[str, SType] = {n: require_stype(s, n) for n, s in kinds.items()}
@@ -161,11 +180,21 @@ class Inference(Graph):
                     changes.get(id(node), stored.note),
                 )
             )
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        return "\n".join(
-            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        )
+        if grad_req is None:
+            return _table(rows)
+        return f"{_table(rows)}\n\n{_table(self._gradient_rows(plan, grad_req))}"
+
+    def _gradient_rows(self, plan: Mapping[int, Stored], grad_req: Any) -> list[tuple[str, ...]]:
+        found, names = gradient_storage(self._entries, plan), self.list_arguments()
+        rows = [("argument", "grad_req", "gradient", "")]
+        for name, req in zip(names, gradient_requests(grad_req, names), strict=True):
+            gradient = found[name]
+            if req == "null":
+                rows.append((name, req, "", ""))
+                continue
+            note = gradient.note and f"{gradient.note} at {', '.join(gradient.spread_at)}"
+            rows.append((name, req, gradient.stype, note))
+        return rows
 
     def _given(self, what: str, args: tuple, kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """What is given of variables, by name."""
@@ -196,6 +225,14 @@ class Inference(Graph):
             [of(e.node, e.index) for e in self._entries],
             [of(v, 0) for v in variables if id(v) in states],
         ]
+
+
+def _table(rows: list[tuple[str, ...]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
 
 
 def _type(name: Dtype) -> Any:

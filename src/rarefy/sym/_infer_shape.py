@@ -7,6 +7,7 @@ from rarefy._ops.custom import CustomOperator
 from rarefy._ops.shapes import Shape, infer_shapes, is_known, merged, result_shapes
 from rarefy.base import MXNetError
 from rarefy.sym._node import Entry, Node, in_order
+from rarefy.util import is_np_shape
 
 _ROUNDS = 8  # what one pass in both directions leaves open is rarely more than the next one's
 
@@ -42,12 +43,11 @@ def infer_graph_shapes(entries: Sequence[Entry], given: Mapping[str, Shape]) -> 
 
 
 def _declared(node: Node, given: Mapping[str, Shape]) -> Shape:
-    shape = None
-    text = node.attrs.get("__shape__")
-    if text is not None:
-        shape = declared_shape(text, node.name)
+    shape, text = given.get(node.name), node.attrs.get("__shape__")
+    if text is None or is_known(shape):  # what a caller says in full counts
+        return shape
     try:
-        return merged(given.get(node.name), shape)
+        return merged(shape, declared_shape(text, node.name))
     except ValueError as error:
         raise MXNetError(f"Error in variable {node.name}: {error}") from None
 
@@ -66,12 +66,19 @@ def declared_shape(text: str, name: str) -> Shape:
 
 
 def from_user(shape: Sequence[int]) -> Shape:
-    """A shape as MXNet's users give it: 0 and -1 are sizes that are not known, () nothing."""
+    """A shape as MXNet's users give it: 0 and -1 are sizes that are not known, () nothing.
+
+    With NumPy's shapes switched on only -1 is.
+    """
+    if is_np_shape():
+        return tuple(max(n, -1) for n in shape)
     return tuple(n if n > 0 else -1 for n in shape) or None
 
 
-def for_user(shape: Shape) -> tuple[int, ...]:
+def for_user(shape: Shape) -> tuple[int, ...] | None:
     """A shape as MXNet's users get it."""
+    if is_np_shape():
+        return shape
     return () if shape is None else tuple(max(n, 0) for n in shape)
 
 

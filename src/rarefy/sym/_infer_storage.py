@@ -1,5 +1,6 @@
 """Storage types through a graph, and those of the gradients."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -11,6 +12,8 @@ from rarefy._ops.storage import STYPES, SType
 from rarefy.base import MXNetError
 from rarefy.sym._infer_shape import Found as Shapes
 from rarefy.sym._node import Entry, Node, in_order
+
+GRAD_REQS = ("null", "write", "add")
 
 CODES: dict[str, SType] = {"0": "default", "1": "row_sparse", "2": "csr"}
 """The numbers that stand for storage types in the attribute `__storage_type__`."""
@@ -122,7 +125,39 @@ _TABLES = frozenset(
 """Operators that read the rows of a table, their second array, that csr input names."""
 
 
-def gradient_storage(entries: Sequence[Entry], stored: Mapping[int, Stored]) -> dict[str, SType]:
+@dataclass(frozen=True)
+class Gradient:
+    """How the gradient of a variable is stored where the user says nothing.
+
+    Attributes:
+      spread_at: names of the nodes that make it dense though its variable is sparse, or another node
+        gives rows of it, or the node works on dense copies of sparse arrays.
+      note: 'fallback' if one of them works on such copies, 'dense' if none does.
+    """
+
+    stype: SType
+    spread_at: tuple[str, ...] = ()
+    note: Literal["", "fallback", "dense"] = ""
+
+
+class _Kinds:
+    """What the readers of one result make of its gradient.
+
+    Attributes:
+      stypes: the storage types that they give it.
+      spread_at: the nodes, by name, that make it dense.
+    """
+
+    def __init__(self):
+        self.stypes: set[SType] = set()
+        self.spread_at: dict[str, Stored] = {}
+
+    @property
+    def stype(self) -> SType:
+        return "row_sparse" if self.stypes == {"row_sparse"} else "default"
+
+
+def gradient_storage(entries: Sequence[Entry], stored: Mapping[int, Stored]) -> dict[str, Gradient]:
     """How the gradients of variables are stored where the user says nothing: as in MXNet.
 
     That of the weight of `dot(csr, weight)`, of a table read by csr input and of one read with
@@ -133,27 +168,72 @@ def gradient_storage(entries: Sequence[Entry], stored: Mapping[int, Stored]) -> 
       entries: the heads.
       stored: from `infer_graph_storage`.
     """
-    kinds: dict[tuple[int, int], set[SType]] = {}
+    kinds: defaultdict[tuple[int, int], _Kinds] = defaultdict(_Kinds)
     for entry in entries:
         stype = stored[id(entry.node)].outputs[entry.index]
-        _add(kinds, entry, "row_sparse" if stype == "row_sparse" else "default")
-    for node in reversed(in_order(entries)):
+        kinds[id(entry.node), entry.index].stypes.add(
+            "row_sparse" if stype == "row_sparse" else "default"
+        )
+    nodes = in_order(entries)
+    for node in reversed(nodes):
         if node.op is None:
             continue
-        mine = [kinds.get((id(node), i), set()) for i in range(node.n_outputs)]
-        above: SType = "row_sparse" if any(k == {"row_sparse"} for k in mine) else "default"
+        mine = [kinds[id(node), i] for i in range(node.n_outputs)]
+        above: SType = "row_sparse" if any(k.stype == "row_sparse" for k in mine) else "default"
+        own = stored[id(node)]
         for i, entry in enumerate(node.inputs):
-            if entry is not None:
-                _add(kinds, entry, _below(node, stored[id(node)], i, above))
+            if entry is None:
+                continue
+            below, kind = _below(node, own, i, above), kinds[id(entry.node), entry.index]
+            kind.stypes.add(below)
+            if below == "default":
+                # What would have kept rows is not to blame for what came to it.
+                keeps = _below(node, own, i, "row_sparse") == "row_sparse"
+                kind.spread_at.update((keeps and mine[0].spread_at) or {node.name: own})
     return {
-        node.name: "row_sparse" if kinds.get((id(node), 0)) == {"row_sparse"} else "default"
-        for node in in_order(entries)
+        node.name: _gradient(kinds[id(node), 0], stored[id(node)].outputs[0])
+        for node in nodes
         if node.op is None
     }
 
 
-def _add(kinds: dict[tuple[int, int], set[SType]], entry: Entry, stype: SType) -> None:
-    kinds.setdefault((id(entry.node), entry.index), set()).add(stype)
+def _gradient(kinds: _Kinds, variable: SType) -> Gradient:
+    if kinds.stype == "row_sparse":
+        return Gradient("row_sparse")
+    fallback = any(stored.note == "fallback" for stored in kinds.spread_at.values())
+    if not (fallback or variable != "default" or "row_sparse" in kinds.stypes):
+        return Gradient("default")
+    return Gradient("default", tuple(kinds.spread_at), "fallback" if fallback else "dense")
+
+
+def gradient_requests(grad_req: Any, names: Sequence[str]) -> list[str]:
+    """What is to be done with the gradient of each argument.
+
+    Args:
+      grad_req: 'write', 'add' or 'null' for all; a list of them; or a dict by name, where what is not
+        in it is 'null'.
+      names: of the arguments.
+
+    Raises:
+      ValueError: it is none of the three, or they are not as many as the arguments.
+    """
+    if isinstance(grad_req, str):
+        reqs = [grad_req] * len(names)
+    elif isinstance(grad_req, Mapping):
+        reqs = [grad_req.get(name, "null") for name in names]
+    elif grad_req is None:
+        reqs = ["null"] * len(names)
+    else:
+        reqs = list(grad_req)
+        if len(reqs) != len(names):
+            raise ValueError(
+                "The length of grad_req list does not match the number of input arguments, expected "
+                f"{len(names)}, provided {len(reqs)}"
+            )
+    for req in reqs:
+        if req not in GRAD_REQS:
+            raise ValueError(f"grad_req must be in {', '.join(GRAD_REQS)}; got {req!r}")
+    return reqs
 
 
 def _below(node: Node, stored: Stored, i: int, above: SType) -> SType:

@@ -377,6 +377,7 @@ def _arange(
     stop: float | None = None,
     step: float = 1.0,
     repeat: int = 1,
+    ctx: Any = None,
     dtype: str = "float32",
     *,
     name: Any = None,
@@ -415,7 +416,7 @@ def _contrib_arange_like(
     start: float = 0.0,
     step: float = 1.0,
     repeat: int = 1,
-    ctx: str = "",
+    ctx: Any = None,
     axis: int | None = None,
     *,
     name: Any = None,
@@ -586,6 +587,7 @@ def _eye(
     N: int,
     M: int = 0,
     k: int = 0,
+    ctx: Any = None,
     dtype: str = "float32",
     *,
     name: Any = None,
@@ -604,6 +606,7 @@ def _ftrl_warm_start(
 def _full(
     shape: tuple[int, ...],
     value: float,
+    ctx: Any = None,
     dtype: str = "float32",
     *,
     name: Any = None,
@@ -656,6 +659,13 @@ def _hypot(
 def _hypot_scalar(
     data: Symbol | None = None,
     scalar: float = ...,
+    *,
+    name: Any = None,
+    **kwargs: Any,
+) -> Symbol: ...
+def _identity_with_attr_like_rhs(
+    lhs: Symbol | None = None,
+    rhs: Symbol | None = None,
     *,
     name: Any = None,
     **kwargs: Any,
@@ -714,6 +724,7 @@ def _linspace(
     stop: float,
     num: int,
     endpoint: bool = True,
+    ctx: Any = None,
     dtype: str = "float32",
     *,
     name: Any = None,
@@ -955,6 +966,7 @@ def _not_equal_scalar(
 ) -> Symbol: ...
 def _ones(
     shape: tuple[int, ...],
+    ctx: Any = None,
     dtype: str = "float32",
     *,
     name: Any = None,
@@ -1158,6 +1170,7 @@ def _test_update(
 ) -> Symbol: ...
 def _zeros(
     shape: tuple[int, ...],
+    ctx: Any = None,
     dtype: str = "float32",
     *,
     name: Any = None,

@@ -9,8 +9,9 @@ from rarefy._ops.custom import custom_operator
 from rarefy._ops.defs import OPERATORS
 from rarefy._ops.shapes import needed_arrays
 from rarefy.base import MXNetError
-from rarefy.sym._node import HIDDEN, Entry, Node, in_order
+from rarefy.sym._node import HIDDEN, Entry, Node, complete, in_order
 from rarefy.sym._params import parameters_of
+from rarefy.util import is_np_shape
 
 _VERSION = 10901
 
@@ -33,12 +34,14 @@ def write(entries: Sequence[Entry]) -> str:
         row.append(row[-1] + node.n_outputs + hidden)
     variables = [i for i, node in enumerate(order) if node.op is None]
     heads = [[number[id(e.node)], e.index, 0] for e in entries]
+    attrs = {"is_np_shape": _NUMPY_SHAPES} if is_np_shape() else {}
+    attrs["mxnet_version"] = json.dumps(["int", _VERSION])
     graph = {
         "nodes": _array(nodes, 4, longest=0),
         "arg_nodes": _array(map(str, variables), 4),
         "node_row_ptr": _array(map(str, row), 4),
         "heads": _array(map(json.dumps, heads), 4),
-        "attrs": json.dumps({"mxnet_version": ["int", _VERSION]}),
+        "attrs": _object(attrs, 4) if len(attrs) > 1 else _line(attrs),
     }
     return _object(graph, 2)
 
@@ -56,6 +59,9 @@ def _object(parts: Mapping[str, str], indent: int) -> str:
     """The JSON of an object, laid out as MXNet does it, from that of its values."""
     lines = f", \n{' ' * indent}".join(f"{_text(k)}: {v}" for k, v in parts.items())
     return "{\n" + " " * indent + lines + "\n" + " " * (indent - 2) + "}"
+
+
+_NUMPY_SHAPES = '["int", 1]'
 
 
 def _line(parts: Mapping[str, str]) -> str:
@@ -118,17 +124,38 @@ def _node(record: Any, nodes: list[Node], i: int) -> Node:
     op = custom_operator(attrs) if kind == "Custom" else OPERATORS.get(kind)
     if op is None:
         raise MXNetError(f"{where}: there is no operator {kind!r}")
+    of_inputs = {
+        key: attrs.pop(key) for key in set(attrs) - set(op.parameters) if _of_an_input(key)
+    }
     params = parameters_of(op, attrs, name)
     if op.variadic:
         return Node(op, name, attrs, params, inputs)
     needed = needed_arrays(op, params)
-    if not len(needed) <= len(inputs) <= len(op.arrays):
+    for key, value in of_inputs.items():
+        _give_to_input(key, value, dict(zip(needed, inputs, strict=False)))
+    if not len(needed) - len(op.aux) <= len(inputs) <= len(op.arrays):
         raise MXNetError(
             f"{where}: {op.name} reads {', '.join(needed)}; it has {len(inputs)} inputs"
         )
-    names = needed if len(needed) == len(inputs) else op.arrays
+    names = needed if len(needed) >= len(inputs) else op.arrays
     given = dict(zip(names, inputs, strict=False))
-    return Node(op, name, attrs, params, [given.get(a) for a in op.arrays])
+    node = Node(op, name, attrs, params, [given.get(a) for a in op.arrays])
+    if len(inputs) < len(needed):  # graphs of MXNet 0.8 do not list auxiliary states
+        complete(node)
+    return node
+
+
+def _of_an_input(key: str) -> str | None:
+    """Which hidden attribute of an input, such as `weight_lr_mult`, a key stands for."""
+    return next((h for h in HIDDEN if key.endswith(f"_{h}") and key != f"_{h}"), None)
+
+
+def _give_to_input(key: str, value: str, inputs: Mapping[str, Entry]) -> None:
+    """Moves what graphs of MXNet 0.8 say of an input at the operator to the variable itself."""
+    hidden = _of_an_input(key)
+    entry = inputs.get(key.removesuffix(f"_{hidden}"))
+    if entry is not None and entry.node.op is None:
+        entry.node.attrs[f"__{hidden}__"] = value
 
 
 def _entry(found: Any, nodes: list[Node], where: str) -> Entry:

@@ -152,7 +152,7 @@ class Symbol(Fluent, Inference):
             lacks is 'null'.
           type_dict: dtypes by name.
           stype_dict: storage types by name, instead of those that variables declare.
-          group2ctx: accepted for MXNet's sake; all runs on `ctx`.
+          group2ctx: contexts by `ctx_group`; all runs on the device of `ctx`.
           shared_arg_names: arguments whose arrays are those of `shared_exec`.
           shared_exec: an executor to share arrays with.
           shared_buffer: arrays by name that may be used; new ones are put into it.
@@ -196,7 +196,7 @@ class Symbol(Fluent, Inference):
             or None have no gradient.
           grad_req: 'write', 'add' or 'null', for all arguments or a list or dict of them.
           aux_states: the arrays of the auxiliary states.
-          group2ctx: accepted for MXNet's sake; all runs on `ctx`.
+          group2ctx: contexts by `ctx_group`; all runs on the device of `ctx`.
           shared_exec: accepted for MXNet's sake.
 
         Returns:

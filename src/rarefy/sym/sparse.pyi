@@ -57,6 +57,7 @@ from rarefy.sym import elemwise_add as elemwise_add
 from rarefy.sym import elemwise_mul as elemwise_mul
 from rarefy.sym import elemwise_sub as elemwise_sub
 from rarefy.sym import embedding_bag as embedding_bag
+from rarefy.sym import embedding_bag_of_ids as embedding_bag_of_ids
 from rarefy.sym import erf as erf
 from rarefy.sym import erfinv as erfinv
 from rarefy.sym import exp as exp

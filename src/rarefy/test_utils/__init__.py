@@ -53,6 +53,8 @@ from rarefy.test_utils._generators import (
     var_check,
     verify_generator,
 )
+from rarefy.test_utils._imports import logging, mx, np, npt, os, rnd, sys, time
+from rarefy.test_utils._iterators import DummyIter
 from rarefy.test_utils._optimizers import compare_optimizer
 from rarefy.test_utils._symbols import check_consistency, check_speed, same_symbol_structure
 from rarefy.test_utils._tolerance import (
@@ -67,5 +69,6 @@ from rarefy.test_utils._tolerance import (
     get_rtol,
     get_tolerance,
     get_tols,
+    list_gpus,
     set_default_context,
 )

@@ -5,7 +5,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from rarefy.context import Context, current_context
+from rarefy.context import Context, current_context, num_gpus
 from rarefy.nd import NDArray
 
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
@@ -46,6 +46,11 @@ def default_context() -> Context:
 def set_default_context(ctx: Context) -> None:
     """Makes `ctx` the context of arrays that are given none, in this thread."""
     ctx.__enter__()
+
+
+def list_gpus() -> range:
+    """The numbers of the GPUs that this process can use."""
+    return range(num_gpus())
 
 
 def effective_dtype(dat: Any) -> np.dtype:

@@ -65,8 +65,9 @@ def update(
     return restore(moved)
 
 
-_NARROW = 4
-"""Up to how many columns a table is moved by the factors of its gradient (benchmarks/test_rows.py)."""
+_NARROW = 8
+"""Up to how many numbers of a row, weight and states together, are moved by the factors of the gradient
+(benchmarks/test_rows.py)."""
 
 
 def _narrow_factors(
@@ -81,7 +82,8 @@ def _narrow_factors(
         return None
     csr, dense = factors
     dtypes = {x.dtype for x in (csr.data, dense, grad.data, weight)}
-    if math.prod(weight.shape[1:]) > _NARROW or dtypes not in ({_FLOAT32}, {_FLOAT64}):
+    numbers = math.prod(weight.shape[1:]) * (1 + len(states))
+    if numbers > _NARROW or dtypes not in ({_FLOAT32}, {_FLOAT64}):
         return None
     indices, indptr = kernel_indices(csr)
     return csr.data, indices, indptr, dense

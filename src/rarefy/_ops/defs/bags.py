@@ -9,7 +9,7 @@ from rarefy._ops.defs._ids import as_ids, require_ids
 from rarefy._ops.defs._numbers import require_same_dtype
 from rarefy._ops.defs.nn import row_gradient
 from rarefy._ops.opdef import operator
-from rarefy._ops.places import with_stored
+from rarefy._ops.places import rows_of, with_stored
 from rarefy._ops.storage import is_traced, to_dense
 from rarefy._primitives.csr_dot_dense import csr_dot_dense
 from rarefy._primitives.csr_sample_dot import csr_sample_dot
@@ -20,6 +20,7 @@ from rarefy._primitives.take_rows import take_rows
 from rarefy.sparse import BCOO, BCSR
 from rarefy.sparse._capacity import capacity
 from rarefy.sparse._index import row_of_entry
+from rarefy.sparse._row_sparse import stored_places
 
 Mode = Literal["sum", "mean", "max"]
 MODES = ("sum", "mean", "max")
@@ -49,6 +50,16 @@ class Bags(NamedTuple):
         return row_of_entry(self.indptr, self.ids.shape[0])
 
 
+def _stored(bags: Bags, weight) -> tuple[Any, Any]:
+    """The rows that a table stores, and for each entry the position of its row among them; one that
+    does not exist for rows that are not stored, which are zeros."""
+    if not isinstance(weight, BCOO):
+        return weight, bags.ids
+    rows = rows_of(weight)
+    places = stored_places(rows, bags.ids.astype(rows.dtype), weight.shape[0])
+    return weight.data, places.astype(bags.ids.dtype)
+
+
 def _divisor(bags: Bags, n: int) -> Any:
     totals = bags.totals(n)
     return jnp.where(totals == 0, jnp.ones((), totals.dtype), totals)
@@ -64,7 +75,8 @@ def _of_bags(bags: Bags, weight, mode: Mode):
     n = weight.shape[0]
     if mode == "max":
         return _largest(bags, weight)[0]
-    total = csr_dot_dense(*bags, weight)
+    stored, places = _stored(bags, weight)
+    total = csr_dot_dense(bags.weights, places, bags.indptr, stored)
     return total if mode == "sum" else total / _divisor(bags, n)[:, None]
 
 
@@ -75,7 +87,7 @@ def _largest(bags: Bags, weight):
     nse = bags.ids.shape[0]
     counts = (bags.ids >= 0) & (bags.ids < n) & (bags.weights != 0)
     row = jnp.where(counts, row, b)
-    values = take_rows(weight, bags.ids)
+    values = take_rows(*_stored(bags, weight))
     best = jnp.full((b + 1, k), -jnp.inf, weight.dtype).at[row].max(values)
     entry = jnp.arange(nse, dtype=jnp.int32)[:, None]
     is_best = values == best[row]
@@ -103,7 +115,8 @@ def _gradients(want_weights: bool, want_table, bags: Bags, weight, output, g, mo
     elif want_table is not None:
         table = csr_t_dot_dense(*bags, g, n_cols=n)
     if want_weights:
-        own = csr_sample_dot(bags.ids, bags.indptr, g, weight)
+        stored, places = _stored(bags, weight)
+        own = csr_sample_dot(places, bags.indptr, g, stored)
         if mode == "mean":
             # A weight also counts in the divisor.
             own = own - take_rows(_through_divisor(bags, n, output, g), _real_rows(bags, n))
@@ -143,7 +156,7 @@ def embedding_bag(data, weight, *, mode: Mode = "sum"):
 
     Args:
       data: csr `(b, n)`, floating (dense works too): the weight of each row of the table.
-      weight: `(n, k)`, dtype of `data`: the table.
+      weight: `(n, k)`, dtype of `data`, dense or row_sparse: the table.
       mode: 'sum' of the weighted rows; their 'mean', which is the sum divided by that of the weights
         (where it is not zero); or 'max', the largest number of each column in the rows whose weight is
         not zero.
@@ -155,7 +168,7 @@ def embedding_bag(data, weight, *, mode: Mode = "sum"):
     Raises:
       MXNetError: shapes or dtypes do not fit, or the mode is unknown.
 
-    Cost: O(nnz * k + b * k), forward and backward.
+    Cost: O(nnz * k + b * k), forward and backward; the dense gradient costs the table.
     """
     _check_table(data, weight)
     _check_mode(mode)
@@ -183,12 +196,14 @@ def _bags_of(data: BCSR) -> Bags:
     return Bags(data.data, data.indices, data.indptr.astype(data.indices.dtype))
 
 
+@embedding_bag.rule("csr", "row_sparse", out="default")
 @embedding_bag.rule("csr", "default", out="default")
 def _(data, weight, *, mode):
     _check_table(data, weight)
     return _of_bags(_bags_of(data), weight, mode)
 
 
+@embedding_bag.gradient("csr", "row_sparse")
 @embedding_bag.gradient("csr", "default")
 def _(want, inputs, output, cotangent, *, mode):
     data, weight = inputs
@@ -198,7 +213,7 @@ def _(want, inputs, output, cotangent, *, mode):
     if own is not None:
         return with_stored(data, own), table
     if want[0] is not None:
-        own = _dense_data_gradient(data, weight, output, g, mode)
+        own = _dense_data_gradient(data, to_dense(weight), output, g, mode)
     return own, table
 
 
@@ -248,7 +263,7 @@ def embedding_bag_of_ids(
 
     Args:
       data: row numbers, any numeric dtype: `(b, l)`, a bag in each row, or `(k,)` with offsets.
-      weight: `(n, d)`, floating: the table.
+      weight: `(n, d)`, floating, dense or row_sparse: the table.
       offsets: `(b,)`: where in `data` each bag begins; ascending, the first is 0.
       per_sample_weights: shape of `data`, dtype of `weight`: what each row is multiplied by; ones by
         default. Not with 'max'.
@@ -320,5 +335,7 @@ def _gradient_of_ids(want, inputs, output, cotangent, *, mode, padding_idx, incl
 
 for _offsets in (None, "default"):
     for _weights in (None, "default"):
-        _signature = ("default", "default", _offsets, _weights)
-        embedding_bag_of_ids.gradient(*_signature)(_gradient_of_ids)
+        for _table in ("default", "row_sparse"):
+            _signature = ("default", _table, _offsets, _weights)
+            embedding_bag_of_ids.gradient(*_signature)(_gradient_of_ids)
+        embedding_bag_of_ids.rule(*_signature, out="default")(embedding_bag_of_ids.fn)

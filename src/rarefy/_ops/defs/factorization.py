@@ -147,7 +147,7 @@ def field_aware_factorization_machine(data, v, fields):
 
     Args:
       data: csr `(b, n)`, floating (dense works too).
-      v: `(n, n_fields, factors)`, dtype of `data`, dense.
+      v: `(n, n_fields, factors)`, dtype of `data`, dense or row_sparse.
       fields: `(n,)`, any numeric dtype: the field of each feature.
 
     Returns:
@@ -257,12 +257,13 @@ def _has_nothing(data: BCSR, n_fields: int) -> bool:
 
 def _by_field(data: BCSR, v, fields) -> _ByField:
     cells = _cells(data, fields, v.shape[1])
-    rows = take_rows(v, cells.groups.rows)
+    rows = _vectors(v, cells.groups)
     own = jnp.take_along_axis(rows, cells.field[:, None, None], axis=1)[:, 0]
     sums = cells.sums(rows).reshape(data.shape[0], v.shape[1], *v.shape[1:])
     return _ByField(cells, rows, own, sums)
 
 
+@field_aware_factorization_machine.rule("csr", "row_sparse", "default", out="default")
 @field_aware_factorization_machine.rule("csr", "default", "default", out="default")
 def _(data, v, fields):
     _check_field_aware(data, v, fields)
@@ -278,6 +279,7 @@ def _(data, v, fields):
     return (0.5 * (pairs - diagonal))[:, None]
 
 
+@field_aware_factorization_machine.gradient("csr", "row_sparse", "default")
 @field_aware_factorization_machine.gradient("csr", "default", "default")
 def _(want, inputs, output, cotangent):
     data, v, fields = inputs
@@ -306,7 +308,7 @@ def _(want, inputs, output, cotangent):
         own = data.data * norms * take_rows(g, row_of_entry(data))
         left = with_stored(data, sampled - own)
     elif want[0] is not None:
-        left = _dense_field_gradient(data, v, fields, batch, slope, g)
+        left = _dense_field_gradient(data, to_dense(v), fields, batch, slope, g)
     return left, right, None
 
 
@@ -335,7 +337,7 @@ def field_embedding(data, weight, fields, *, n_fields: int):
 
     Args:
       data: csr `(b, n)`, floating (dense works too): the weight of each feature.
-      weight: `(n, k)`, dtype of `data`, dense: a row for each feature.
+      weight: `(n, k)`, dtype of `data`, dense or row_sparse: a row for each feature.
       fields: `(n,)`, any numeric dtype: the field of each feature.
       n_fields: how many fields there are.
 
@@ -365,6 +367,7 @@ def _check_embedded(data, weight, fields) -> None:
         raise ValueError(f"fields must have shape {(data.shape[1],)}; got {tuple(fields.shape)}")
 
 
+@field_embedding.rule("csr", "row_sparse", "default", out="default")
 @field_embedding.rule("csr", "default", "default", out="default")
 def _(data, weight, fields, *, n_fields):
     _check_embedded(data, weight, fields)
@@ -372,9 +375,10 @@ def _(data, weight, fields, *, n_fields):
     if _has_nothing(data, n_fields):
         return jnp.zeros(shape, weight.dtype)
     cells = _cells(data, fields, n_fields)
-    return cells.sums(take_rows(weight, cells.groups.rows)).reshape(shape)
+    return cells.sums(_vectors(weight, cells.groups)).reshape(shape)
 
 
+@field_embedding.gradient("csr", "row_sparse", "default")
 @field_embedding.gradient("csr", "default", "default")
 def _(want, inputs, output, cotangent, *, n_fields):
     data, weight, fields = inputs
@@ -396,8 +400,8 @@ def _(want, inputs, output, cotangent, *, n_fields):
         )
         right = right if want[1] == "row_sparse" else right.todense()
     if want[0] == "csr":
-        sampled = cells.sampled(by_cell, take_rows(weight, cells.groups.rows))
+        sampled = cells.sampled(by_cell, _vectors(weight, cells.groups))
         left = with_stored(data, sampled)
     elif want[0] is not None:
-        left = jnp.einsum("bik,ik->bi", g[:, as_ids(fields, n_fields)], weight)
+        left = jnp.einsum("bik,ik->bi", g[:, as_ids(fields, n_fields)], to_dense(weight))
     return left, right, None

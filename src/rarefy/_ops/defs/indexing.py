@@ -222,12 +222,11 @@ def _(condition, x, y):
     return put(y, with_data(condition, chosen))
 
 
-def _check_places(values, params) -> None:
+def _require_places(shape: Shape, indices) -> None:
     """Refuses known places outside an array; negative ones count from the end."""
-    data, indices = values
     if is_traced(indices) or indices.ndim < 2:
         return
-    for axis, (n, row) in enumerate(zip(data.shape, np.asarray(indices), strict=False)):
+    for axis, (n, row) in enumerate(zip(shape, np.asarray(indices), strict=False)):
         whole = np.trunc(row)  # as when it becomes an integer
         outside = ~((whole >= -n) & (whole < n))
         if outside.any():
@@ -235,7 +234,15 @@ def _check_places(values, params) -> None:
             raise IndexError(f"index {bad:g} is out of bounds for axis {axis} with size {n}")
 
 
-@operator("gather_nd", check=_check_places)
+def _check_gathered(values, params) -> None:
+    _require_places(values[0].shape, values[1])
+
+
+def _check_scattered(values, params) -> None:
+    _require_places(params["shape"], values[-1])
+
+
+@operator("gather_nd", check=_check_gathered)
 def gather_nd(data, indices):
     """Takes elements at given places.
 
@@ -256,34 +263,43 @@ def gather_nd(data, indices):
     return data.at[tuple(places)].get(mode="clip")
 
 
-@operator("scatter_nd")
+@operator("scatter_nd", check=_check_scattered)
 def scatter_nd(data, indices, *, shape: Shape):
     """Puts elements at given places of an array of zeros.
 
     Args:
       data: `(*k, *shape[m:])`.
-      indices: `(m, *k)`, any numeric dtype: `indices[:, i]` names a place on the first m axes.
+      indices: `(m, *k)`, any numeric dtype: `indices[:, i]` names a place on the first m axes;
+        negative numbers count from the end.
       shape: the shape of the result.
 
     Returns:
       `shape`, dense; of repeated places one wins.
+
+    Raises:
+      MXNetError, IndexError: a place is outside `shape` (in a compiled step, where places are not
+        known, its element is left out).
     """
     places = tuple(as_ids(indices[i], shape[i]) for i in range(indices.shape[0]))
     return jnp.zeros(shape, data.dtype).at[places].set(data, mode="drop")
 
 
-@operator("_scatter_set_nd", visible="internal")
+@operator("_scatter_set_nd", visible="internal", check=_check_scattered)
 def scatter_set_nd(lhs, rhs, indices, *, shape: Shape):
     """Replaces elements at given places.
 
     Args:
       lhs: any shape.
       rhs: `(*k, *lhs.shape[m:])`, dtype of `lhs`.
-      indices: `(m, *k)`, any numeric dtype: `indices[:, i]` names a place on the first m axes.
+      indices: `(m, *k)`, any numeric dtype: `indices[:, i]` names a place on the first m axes;
+        negative numbers count from the end.
       shape: the shape of `lhs`.
 
     Returns:
       Shape and dtype of `lhs`, dense; of repeated places one wins.
+
+    Raises:
+      MXNetError, IndexError: a place is outside `lhs`.
     """
     require_same_dtype(lhs, rhs)
     places = tuple(as_ids(indices[i], lhs.shape[i]) for i in range(indices.shape[0]))

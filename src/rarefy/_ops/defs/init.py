@@ -1,45 +1,11 @@
 """Arrays made from nothing."""
 
-import math
-from functools import lru_cache, partial
-
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from rarefy._ops.opdef import operator
+from rarefy._primitives.from_host import filled, from_host
 
 Shape = tuple[int, ...]
-
-SMALL = 1 << 18
-"""Elements up to which an array is made by NumPy: compiling a program for its shape costs
-milliseconds, copying it does not."""
-
-
-_OFTEN = 64
-"""After so many arrays of a shape the next ones are made by a program, in a third of the time."""
-
-
-def filled(shape: Shape, value, dtype) -> jax.Array:
-    """An array of one value."""
-    if math.prod(shape) > SMALL:
-        return jnp.full(shape, value, dtype)
-    made = _made(shape, dtype)
-    if made[0] < _OFTEN:
-        made[0] += 1
-        return jnp.asarray(np.full(shape, value, dtype))
-    return _spread(np.asarray(value, dtype), shape)
-
-
-@lru_cache(maxsize=1024)
-def _made(shape: Shape, dtype) -> list[int]:
-    """How many arrays of a shape and dtype were made, to be counted on."""
-    return [0]
-
-
-@partial(jax.jit, static_argnums=1)
-def _spread(value, shape: Shape):
-    return jnp.broadcast_to(value, shape)
 
 
 @operator("_zeros", visible="internal", eager=True, differentiable=False)
@@ -113,7 +79,7 @@ def arange(
         raise ValueError(f"step must not be 0 and repeat be positive; got {step} and {repeat}")
     first, last = (0, start) if stop is None else (start, stop)
     numbers = np.arange(first, last, step, dtype=dtype)
-    return jnp.asarray(np.repeat(numbers, repeat) if repeat > 1 else numbers)
+    return from_host(np.repeat(numbers, repeat) if repeat > 1 else numbers, owned=True)
 
 
 @operator("_linspace", visible="internal", eager=True, differentiable=False)
@@ -129,7 +95,7 @@ def linspace(*, start: float, stop: float, num: int, endpoint: bool = True, dtyp
     Returns:
       `(num,)`, dense.
     """
-    return jnp.asarray(np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype))
+    return from_host(np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype), owned=True)
 
 
 @operator("_eye", visible="internal", eager=True, differentiable=False)
@@ -145,4 +111,4 @@ def eye(*, N: int, M: int = 0, k: int = 0, dtype: str = "float32"):
     Returns:
       `(N, M)`, dense.
     """
-    return jnp.asarray(np.eye(N, M or N, k, dtype))
+    return from_host(np.eye(N, M or N, k, dtype), owned=True)

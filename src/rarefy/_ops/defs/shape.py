@@ -162,6 +162,20 @@ def reshape_like(
     return lhs.reshape(shape)
 
 
+@operator("_identity_with_attr_like_rhs", visible="internal")
+def identity_with_attr_like_rhs(lhs, rhs):
+    """An array as it is; in a graph it has the shape of the other one.
+
+    Args:
+      lhs: the array.
+      rhs: the shape of `lhs`; its elements do not count.
+
+    Returns:
+      dtype of `lhs`, dense.
+    """
+    return lhs
+
+
 @operator("transpose")
 def transpose(data, *, axes: Shape = ()):
     """Permutes the axes.
