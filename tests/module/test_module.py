@@ -229,3 +229,65 @@ def test_the_bar_of_fit_counts_batches(capsys):
     module.fit(batches(), num_epoch=2, eval_metric="ce", progress=True)
     shown = capsys.readouterr().err
     assert "Epoch[0]: 4batch" in shown and "4/4" in shown and "cross-entropy=" in shown
+
+
+class _Sums(mx.metric.EvalMetric):
+    """A metric of one's own."""
+
+    def __init__(self):
+        super().__init__("sums")
+
+    def update(self, labels, preds):
+        self.sum_metric += float(labels[0].asnumpy().sum() + preds[0].asnumpy().sum())
+        self.num_inst += 1
+
+
+@pytest.mark.parametrize("callback", ["none", "speedometer", "own"])
+@pytest.mark.parametrize(
+    ("metric", "epochs", "batches"),
+    [  # what MXNet 1.9.1 logs and what a callback sees there
+        (lambda: "acc", [0.76, 0.84], [0.6, 0.65]),
+        (lambda: "ce", [0.655768, 0.561867], [0.693147, 0.682567]),
+        (_Sums, [14.6, 14.6], [14.0, 15.0]),
+    ],
+)
+def test_metrics_of_fit_whether_they_may_wait_or_not(caplog, callback, metric, epochs, batches):
+    caplog.set_level(logging.INFO)
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((50, 5)).astype("float32")
+    net = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=2, name="fc")
+    module = mx.mod.Module(mx.sym.SoftmaxOutput(net, name="softmax"))
+    seen = []
+    module.fit(
+        mx.io.NDArrayIter(x, (x[:, 0] > 0).astype("float32"), 10),
+        eval_metric=metric(),
+        num_epoch=2,
+        optimizer_params={"learning_rate": 0.1},
+        initializer=mx.init.One(),
+        batch_end_callback={
+            "none": None,
+            "speedometer": mx.callback.Speedometer(10, 2, auto_reset=False),
+            "own": lambda param: seen.append(param.eval_metric.get()[1]),
+        }[callback],
+    )
+    logged = [r.args[-1] for r in caplog.records if "Train-" in r.msg]
+    np.testing.assert_allclose(logged, epochs, rtol=1e-5)
+    if callback == "own":
+        np.testing.assert_allclose(seen[:2], batches, rtol=1e-5)
+
+
+def test_a_metric_takes_a_batch_in_when_the_next_one_is_under_way(monkeypatch):
+    steps, taken = [], []
+    step, update = mx.mod.Module._fit_step, mx.metric.Accuracy.update
+    monkeypatch.setattr(mx.mod.Module, "_fit_step", lambda *a: (steps.append(1), step(*a)))
+
+    def look(metric, labels, preds):
+        taken.append((len(steps), labels[0].asnumpy().tolist()))
+        update(metric, labels, preds)
+
+    monkeypatch.setattr(mx.metric.Accuracy, "update", look)
+    net = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=2, name="fc")
+    module = mx.mod.Module(mx.sym.SoftmaxOutput(net, name="softmax"))
+    x, y = np.ones((6, 3), "float32"), np.arange(6.0)
+    module.fit(mx.io.NDArrayIter(x, y, 2), num_epoch=1)
+    assert taken == [(2, [0, 1]), (3, [2, 3]), (3, [4, 5])]

@@ -269,6 +269,19 @@ def test_a_dense_gradient_of_a_weight_without_some_rows_is_refused():
         TrainStep(lambda x: nd.dot(x, weight).sum(), {"w": weight}, opt.SGD())
 
 
+def program_texts(step):
+    """A list that gets the compiled program of each following call."""
+    program, texts = step._program, []
+
+    def seen(*arguments):
+        with jax.enable_x64(True):
+            texts.append(program.lower(*arguments).compile().as_text())
+        return program(*arguments)
+
+    step._program = seen
+    return texts
+
+
 @pytest.mark.parametrize(("width", "uses", "fused"), [(4, 1, True), (2, 2, False), (64, 1, False)])
 def test_a_narrow_table_is_moved_without_its_gradient(width, uses, fused):
     """Only where nobody else needs the gradient, as a sum of two does."""
@@ -279,14 +292,7 @@ def test_a_narrow_table_is_moved_without_its_gradient(width, uses, fused):
         return (sum(nd.dot(x, weight) for _ in range(uses)) - y).square().sum()
 
     step = TrainStep(loss, {"weight": weight}, opt.AdaGrad(learning_rate=0.1, wd=0.01))
-    program, texts = step._program, []
-
-    def seen(*arguments):
-        with jax.enable_x64(True):
-            texts.append(program.lower(*arguments).compile().as_text())
-        return program(*arguments)
-
-    step._program = seen
+    texts = program_texts(step)
     x, y = (part.astype(np.float64) for part in next(batches(1)))
     before = weight.asnumpy()
     data = nd.sparse.csr_matrix((x.data, x.indices, x.indptr), shape=x.shape, dtype="float64")
@@ -299,3 +305,23 @@ def test_a_narrow_table_is_moved_without_its_gradient(width, uses, fused):
     named = np.isin(np.arange(FEATURES), x.indices)
     expected[~named] = before[~named]
     np.testing.assert_allclose(weight.asnumpy(), expected, rtol=1e-9)
+
+
+def test_a_narrow_embedding_is_moved_without_its_gradient():
+    weight = nd.array(np.random.default_rng(0).standard_normal((FEATURES, 2)), dtype="float64")
+    weight.attach_grad(stype="row_sparse")
+
+    def loss(ids, y):
+        rows = nd.Embedding(ids, weight, FEATURES, 2, dtype="float64", sparse_grad=True)
+        return (rows * y).sum()
+
+    step = TrainStep(loss, {"weight": weight}, opt.SGD(learning_rate=0.1, wd=0.5))
+    texts = program_texts(step)
+    ids, y = np.array([[3, 7], [3, 49]]), np.arange(8.0).reshape(2, 2, 2)
+    before = weight.asnumpy()
+    step(nd.array(ids), nd.array(y, dtype="float64"))
+    assert "csr_t_update_sgd" in texts[0] and "group_rows" not in texts[0]
+    expected = before.copy()
+    for row, grad in ((3, y[0, 0] + y[1, 0]), (7, y[0, 1]), (49, y[1, 1])):
+        expected[row] = (1 - 0.1 * 0.5) * before[row] - 0.1 * grad
+    np.testing.assert_allclose(weight.asnumpy(), expected, rtol=1e-12)

@@ -332,7 +332,12 @@ def csr_transpose_dot(csr: BCSR, dense: Any, *, capacity: int | None = None) -> 
     capacity = min(csr.nse, n) if capacity is None else capacity
     data, indices = _transpose_dot(*csr._bufs, dense, n_rows=n, capacity=capacity)
     product = _make(data, indices, (n, *dense.shape[1:]))
-    if capacity >= min(csr.nse, n) and not is_concrete(data):
+    return remember_factors(product, csr, dense) if capacity >= min(csr.nse, n) else product
+
+
+def remember_factors(product: BCOO, csr: BCSR, dense: jax.Array) -> BCOO:
+    """Notes on a row_sparse value that it is `csr.T @ dense`, whole, where a program is traced."""
+    if not is_concrete(product.data):
         product._factors = csr, dense
     return product
 
@@ -340,9 +345,8 @@ def csr_transpose_dot(csr: BCSR, dense: Any, *, capacity: int | None = None) -> 
 def factors_of(value: BCOO) -> tuple[BCSR, jax.Array] | None:
     """The csr and the dense value of which a value is `csr.T @ dense`, if that is known.
 
-    It is known of what `csr_transpose_dot` returns while a program is traced, until it goes through a
-    transformation of JAX or becomes another value. Who can do with the factors spares the program the
-    product, as what nobody uses is not computed.
+    It is until the value goes through a transformation of JAX or becomes another one. Who can do with
+    the factors spares the program the product, as what nobody uses is not computed.
     """
     return value._factors
 

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from rarefy._ops.defs._ids import as_ids, require_ids
 from rarefy._ops.defs._numbers import require_same_dtype
@@ -14,10 +15,10 @@ from rarefy._ops.storage import to_dense
 from rarefy._primitives.group_rows import group_rows
 from rarefy._primitives.segment_rows import segment_rows
 from rarefy._primitives.take_rows import take_rows
-from rarefy.sparse import BCOO
+from rarefy.sparse import BCOO, BCSR
 from rarefy.sparse._capacity import capacity
 from rarefy.sparse._csr import csr_dot
-from rarefy.sparse._row_sparse import stored_places
+from rarefy.sparse._row_sparse import remember_factors, stored_places
 
 
 def _check_embedding(values, params) -> None:
@@ -159,13 +160,16 @@ def row_gradient(ids, rows, n: int) -> BCOO:
     """
     slots = capacity(min(ids.shape[0], n), n)
     groups = group_rows(ids, n_rows=n, capacity=slots)
-    return BCOO._trusted(
+    sums = BCOO._trusted(
         segment_rows(groups.order, groups.starts, rows),
         groups.rows[:, None],
         (n, *rows.shape[1:]),
         indices_sorted=True,
         unique_indices=True,
     )
+    k = ids.shape[0]
+    one_each = BCSR._trusted(jnp.ones(k, rows.dtype), ids, lax.iota(ids.dtype, k + 1), (k, n))
+    return remember_factors(sums, one_each, rows)
 
 
 @operator("FullyConnected")
