@@ -1,6 +1,7 @@
 // Tests of the row kernels for numbers of parts that a machine may not have threads for. Exit
 // status 0 if all hold.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -8,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "kernels/csr_t_update.h"
 #include "kernels/group_rows.h"
 #include "kernels/random_uniform.h"
 #include "kernels/rows_update.h"
@@ -48,10 +50,10 @@ Groups<Id> Grouped(const std::vector<Id>& ids, int64_t limit, int64_t n_rows, in
                std::vector<int32_t>(room + 1)};
   Scratch scratch;
   const RowKeys<Id> keys{ids.data(), static_cast<uint64_t>(n_rows), g.rows.data()};
-  CHECK(GroupRows(GroupRowsOperands<RowKeys<Id>>{keys, static_cast<int64_t>(nse), limit, capacity,
-                                                 g.inverse.data(), g.order.data(), g.starts.data(),
-                                                 &g.count},
-                  parts, scratch, Threads()));
+  CHECK(GroupRows(
+      GroupRowsOperands<RowKeys<Id>>{keys, static_cast<int64_t>(nse), limit, capacity,
+                                     g.inverse.data(), g.order.data(), g.starts.data(), &g.count},
+      parts, scratch, Threads()));
   return g;
 }
 
@@ -149,6 +151,77 @@ void UpdatesDoNotDependOnParts(std::mt19937_64& random) {
   }
 }
 
+// Any number of parts gives the same bits, close to a sum in double; rows that no entry names stay.
+template <typename V, typename I>
+void UpdatesByFactorsDoNotDependOnParts(std::mt19937_64& random) {
+  const V hyper[] = {V(0.1), V(0), V(1), V(-1), V(0.5)};
+  const SgdMom<V> rule(hyper);
+  const auto draw = [&](int64_t below) {
+    return static_cast<int64_t>(random() % static_cast<uint64_t>(below));
+  };
+  for (const int64_t n : {1, 9, 3000}) {
+    for (const int64_t k : {1, 2, 3, 8}) {
+      for (const int64_t m : {0, 1, 700}) {
+        std::vector<I> indptr{0}, indices;
+        std::vector<V> data, dense(static_cast<size_t>(m * k)),
+            first(static_cast<size_t>(2 * n * k));
+        for (int64_t r = 0; r < m; ++r) {
+          for (int64_t e = draw(9); e > 0; --e) {
+            indices.push_back(static_cast<I>(draw(3) == 0 ? n / 2 : draw(n + 4) - 2));
+            data.push_back(static_cast<V>(draw(1000)) / V(500) - V(1));
+          }
+          indptr.push_back(static_cast<I>(indices.size()));
+        }
+        for (V& x : dense) x = static_cast<V>(draw(1000)) / V(500) - V(1);
+        for (V& x : first) x = static_cast<V>(draw(1000)) / V(1000);
+        const auto nse = static_cast<int64_t>(indices.size());
+        std::vector<double> grad(static_cast<size_t>(n * k));
+        std::vector<bool> named(static_cast<size_t>(n));
+        for (int64_t r = 0; r < m; ++r) {
+          for (auto e = static_cast<size_t>(indptr[static_cast<size_t>(r)]);
+               e < static_cast<size_t>(indptr[static_cast<size_t>(r) + 1]); ++e) {
+            if (indices[e] < 0 || indices[e] >= n) continue;
+            named[static_cast<size_t>(indices[e])] = true;
+            for (int64_t j = 0; j < k; ++j)
+              grad[static_cast<size_t>(indices[e] * k + j)] +=
+                  static_cast<double>(data[e]) * dense[static_cast<size_t>(r * k + j)];
+          }
+        }
+        std::vector<V> whole;
+        for (const int64_t parts : {1, 2, 5, 40}) {
+          std::vector<V> tables = first;
+          V* t = tables.data();
+          const CsrTUpdateOperands<SgdMom<V>, V, I> operands{{t, t + n * k},
+                                                             data.data(),
+                                                             indices.data(),
+                                                             indptr.data(),
+                                                             dense.data(),
+                                                             nse,
+                                                             m,
+                                                             n,
+                                                             k};
+          CsrTUpdate<SgdMom<V>, V, I> update(operands, rule, parts);
+          Scratch records;
+          CHECK(update.Run(records, Threads(), []() -> Scratch& {
+            static thread_local Scratch mine;
+            return mine;
+          }));
+          if (parts == 1) whole = tables;
+          CHECK(tables == whole);
+        }
+        for (size_t at = 0; at < grad.size(); ++at) {
+          const size_t state = at + grad.size();
+          const double moved = 0.5 * first[state] - 0.1 * grad[at];
+          const bool is_named = named[at / static_cast<size_t>(k)];
+          CHECK(is_named || (whole[at] == first[at] && whole[state] == first[state]));
+          CHECK(!is_named || std::abs(whole[state] - moved) < 1e-3);
+          CHECK(!is_named || std::abs(whole[at] - (first[at] + moved)) < 1e-3);
+        }
+      }
+    }
+  }
+}
+
 // Rows of every width up to two vectors, at the very end of the table, read nothing beyond it.
 void RowsOfAnyWidthAreTaken() {
   for (int64_t bytes = 2; bytes < 80; bytes += 2) {
@@ -189,6 +262,8 @@ int main() {
   rarefy::UpdatesDoNotDependOnParts<double>(random);
   rarefy::UpdatesDoNotDependOnParts<rarefy::Half>(random);
   rarefy::UpdatesDoNotDependOnParts<rarefy::BFloat16>(random);
+  rarefy::UpdatesByFactorsDoNotDependOnParts<float, int32_t>(random);
+  rarefy::UpdatesByFactorsDoNotDependOnParts<double, int64_t>(random);
   rarefy::RowsOfAnyWidthAreTaken();
   rarefy::NumbersDoNotDependOnParts();
   return 0;
