@@ -210,3 +210,12 @@ def test_auc_and_log_loss_as_metrics():
         with pytest.raises(ValueError, match="0 or 1"):
             made.update([nd.array([0, 3])], [nd.ones((2,))])
         assert metric.create(made.get_config()).get_config() == made.get_config()
+
+
+@pytest.mark.parametrize("name", ["loss", "mae"])
+def test_sums_are_kept_in_double_precision(name):
+    made = metric.create(name)
+    for size in (2.0**25, *[1.0] * 8):  # float32 has no 2 ** 25 + 1
+        made.update([nd.zeros(1)], [nd.array([size])])
+    assert made.sum_metric == 2**25 + 8
+    assert type(made.get()[1]) is float

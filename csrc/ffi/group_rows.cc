@@ -43,8 +43,7 @@ ffi::Error GroupRowsHandler(ffi::ThreadPool pool, ffi::AnyBuffer ids, ffi::Buffe
 }
 
 ffi::Error GroupCellsHandler(ffi::ThreadPool pool, ffi::AnyBuffer cells,
-                             ffi::Result<ffi::AnyBuffer> found,
-                             ffi::ResultBuffer<ffi::S32> inverse,
+                             ffi::Result<ffi::AnyBuffer> found, ffi::ResultBuffer<ffi::S32> inverse,
                              ffi::ResultBuffer<ffi::S32> order, ffi::ResultBuffer<ffi::S32> starts,
                              ffi::ResultBuffer<ffi::S32> count, int64_t n_rows, int64_t n_cols,
                              int64_t capacity) {
@@ -57,9 +56,9 @@ ffi::Error GroupCellsHandler(ffi::ThreadPool pool, ffi::AnyBuffer cells,
     using I = decltype(index);
     const CellKeys<I> keys{Data<I>(cells), static_cast<uint64_t>(n_rows),
                            static_cast<uint64_t>(n_cols), Data<I>(*found)};
-    return Group<CellKeys<I>>(pool, {keys, nse, nse, capacity, inverse->typed_data(),
-                                     order->typed_data(), starts->typed_data(),
-                                     count->typed_data()});
+    return Group<CellKeys<I>>(pool,
+                              {keys, nse, nse, capacity, inverse->typed_data(), order->typed_data(),
+                               starts->typed_data(), count->typed_data()});
   });
 }
 

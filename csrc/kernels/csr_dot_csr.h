@@ -57,7 +57,8 @@ struct CsrPair {
 
 // How many pairs meet in row r of the product, padding included. Cost O(entries of the row).
 //
-// The rows of b lie anywhere, so those of later entries of a, and their `values`, are fetched ahead.
+// The rows of b lie anywhere, so those of later entries of a, and their `values`, are fetched
+// ahead.
 template <typename I, typename V = char>
 int64_t PairsOf(const CsrPair<I>& p, int64_t r, const V* values = nullptr) {
   constexpr int64_t kAhead = 12;
@@ -79,7 +80,8 @@ int64_t PairsOf(const CsrPair<I>& p, int64_t r, const V* values = nullptr) {
 // Whether so many pairs make a row of the product in which a pass over all columns pays.
 inline bool IsWide(int64_t pairs, int64_t columns) { return 4 * pairs >= columns; }
 
-// Up to so many pairs to a row are put in order at once, which reads nothing as long as the columns.
+// Up to so many pairs to a row are put in order at once, which reads nothing as long as the
+// columns.
 constexpr int64_t kFewPairs = 16;
 
 // A row of few pairs: its elements, ascending.
@@ -227,8 +229,8 @@ void CsrDotCsrRows(const CsrPair<I>& p, const V* a, const V* b, int64_t begin, i
     const int64_t pairs = PairsOf(p, r, b);
     if (pairs <= kFewPairs) {
       FewElements<V, I> few;
-      p.ForRow(
-          r, [&](int64_t e, int64_t f, int64_t j) { few.Add(static_cast<I>(j), a[e] * b[f]); });
+      p.ForRow(r,
+               [&](int64_t e, int64_t f, int64_t j) { few.Add(static_cast<I>(j), a[e] * b[f]); });
       const auto [first, room] = place(r, few.count);
       for (int64_t i = 0; i < room; ++i) {
         data[first + i] = few.values[i];

@@ -172,9 +172,8 @@ class Sorter {
     } else {
       SortInParts(parallel);
     }
-    const Record* end = std::partition_point(from_, from_ + entries_, [this](const Record& r) {
-      return r.Key() < a_.keys.Limit();
-    });
+    const Record* end = std::partition_point(
+        from_, from_ + entries_, [this](const Record& r) { return r.Key() < a_.keys.Limit(); });
     WriteGroups(end - from_, parallel);
   }
 
@@ -437,9 +436,9 @@ class Sorter {
 
 }  // namespace group_rows
 
-// Sorts the entries by key (least significant digit first; Knuth, The Art of Computer Programming 3,
-// 5.2.5; or by merging, where they are one or two ascending runs) and writes down the groups. False
-// if there is no memory.
+// Sorts the entries by key (least significant digit first; Knuth, The Art of Computer Programming
+// 3, 5.2.5; or by merging, where they are one or two ascending runs) and writes down the groups.
+// False if there is no memory.
 //
 // Cost O(nse + capacity) for a bounded width of keys: a pass over the entries for about every
 // eleven bits of it, and 16 bytes of scratch an entry (32 from 2^32 keys on), which `scratch`

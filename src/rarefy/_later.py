@@ -239,11 +239,11 @@ def _do(todo: Sequence[Task], donated: Sequence[Any]) -> None:
     # What only these tasks held is not held any more.
     laters = [each() for task in todo for each in task.laters]
     live = tuple(map(bool, laters))
-    program = wiring.programs.get(live)
-    if program is None:
-        program = wiring.programs[live] = wiring.program(live)
     before, _current.tasks = _current.tasks, todo
     try:
+        program = wiring.programs.get(live)
+        if program is None:
+            program = wiring.programs[live] = wiring.program(live)
         results = iter(program(donated, values))
     except BaseException:
         wiring.restore(todo, donated, values)

@@ -24,8 +24,12 @@ class ParameterError(MXNetError, TypeError):
     """A parameter of an operator is missing, or has a name or a value that no parameter has."""
 
 
-class NotAnArrayError(TypeError, AssertionError):
-    """Something else was given for an array. MXNet asserts in such places."""
+class ArgumentTypeError(TypeError, AssertionError):
+    """An argument of a wrong kind. MXNet asserts in such places."""
+
+
+class NotAnArrayError(ArgumentTypeError):
+    """Something else was given for an array."""
 
 
 class ShapeError(MXNetError, ValueError):

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import ClassVar
 
-from rarefy.base import ArgumentError
+from rarefy.base import ArgumentError, ArgumentTypeError
 
 WARMUP_MODES = ("linear", "constant")
 
@@ -122,7 +122,7 @@ class MultiFactorScheduler(LRScheduler):
       base_lr, warmup_steps, warmup_begin_lr, warmup_mode: of `LRScheduler`. The warm-up counts.
 
     Raises:
-      AssertionError: `step` is no list.
+      TypeError: `step` is no list.
       ValueError: `step` is empty, not ascending or begins below 1, or `factor` is above 1.
     """
 
@@ -137,7 +137,7 @@ class MultiFactorScheduler(LRScheduler):
     ):
         super().__init__(base_lr, warmup_steps, warmup_begin_lr, warmup_mode)
         if not isinstance(step, list | tuple):
-            raise ArgumentError(f"step must be a list of numbers of updates; got {step!r}")
+            raise ArgumentTypeError(f"step must be a list of numbers of updates; got {step!r}")
         steps = list(step)
         if not steps or steps[0] < 1 or any(b <= a for a, b in itertools.pairwise(steps)):
             raise ValueError(f"step must be ascending numbers from 1 on; got {steps}")

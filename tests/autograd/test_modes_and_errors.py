@@ -218,3 +218,23 @@ def test_training_is_known_to_operators():
     for p in (-0.1, 1.0):
         with autograd.record(), pytest.raises(MXNetError, match=r"p must lie in \[0, 1\)"):
             nd.Dropout(x, p=p)
+
+
+def test_scopes_are_decorators_too_and_may_be_used_again():
+    seen = []
+
+    @autograd.record()
+    def inside(depth):
+        seen.append((autograd.is_recording(), autograd.is_training()))
+        if depth:
+            with autograd.pause():
+                inside(depth - 1)
+            seen.append((autograd.is_recording(), autograd.is_training()))
+
+    inside(1)
+    assert seen == [(True, True)] * 3
+    scope = autograd.record(train_mode=False)
+    for _ in range(2):
+        with scope, scope:
+            assert (autograd.is_recording(), autograd.is_training()) == (True, False)
+        assert not autograd.is_recording()

@@ -304,3 +304,25 @@ def test_function_and_its_arrays_go_with_their_last_user(calls):
     kept = train()
     gc.collect()
     assert [each() for each in kept] == [None, None]
+
+
+def test_a_program_that_fails_leaves_what_was_put_off_to_be_tried_again(monkeypatch):
+    w, x = variable((2,)), nd.array([1.0, 2.0])
+    op, later = CachedOp(lambda x: nd.square(x) * w), CachedOp(lambda y: y + 1)
+    for _ in range(12):  # the last ones are put off
+        with autograd.record():
+            y = op([x], [w])
+            z = later([y])
+
+    def failing(self, live):
+        raise MemoryError("no room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_later._Wiring, "program", failing)
+        with pytest.raises(MemoryError, match="no room"):
+            z.wait_to_read()
+    wanted = np.array([1.0, 4.0]) * w.asnumpy()
+    np.testing.assert_allclose(z.asnumpy(), wanted + 1, 1e-6)
+    np.testing.assert_allclose(y.asnumpy(), wanted, 1e-6)
+    z.backward()
+    np.testing.assert_allclose(w.grad.asnumpy(), [1, 4])

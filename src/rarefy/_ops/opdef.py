@@ -38,6 +38,7 @@ class Rule:
         the numbers come from the compiled program, which would copy indices that it passes on.
       one_shape: whether it takes only arrays of one shape; others fall back.
       refuses: whether the function only raises, as no result would be right.
+      checks: whether the function makes the operator's check itself, where numbers are known.
     """
 
     fn: Callable[..., Any]
@@ -47,6 +48,7 @@ class Rule:
     places_of: int | None = None
     one_shape: bool = False
     refuses: bool = False
+    checks: bool = False
 
 
 @dataclass(eq=False)

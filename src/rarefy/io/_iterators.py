@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rarefy.base import NotAnArrayError
+from rarefy.base import ArgumentTypeError
 
 
 class _Desc(NamedTuple):
@@ -80,7 +80,7 @@ class DataBatch:
     ):
         for what, arrays in (("data", data), ("label", label)):
             if arrays is not None and not isinstance(arrays, list | tuple):
-                raise NotAnArrayError(
+                raise ArgumentTypeError(
                     f"{what} must be a list of arrays; got {type(arrays).__name__}"
                 )
         self.data = data

@@ -101,6 +101,8 @@ class EvalMetric:
         raise NotImplementedError(f"{type(self).__name__} must override update")
 
     def _add(self, total: Any, count: Any) -> None:
+        if isinstance(total, numpy.floating):
+            total = float(total)  # a sum of float32 numbers would stay float32
         self.sum_metric += total
         self.num_inst += count
         self.global_sum_metric += total

@@ -200,9 +200,9 @@ class ExecutorGroup:
     def load(self, batch: Any) -> None:
         """Copies a batch, or a list of one for each device, to the executors' arrays."""
         self._load([d.name for d in self.data_shapes], self.data_shapes, batch, "data")
-        # A batch without labels need not have the attribute.
-        labels = self.label_shapes and (batch[0] if isinstance(batch, list) else batch).label
-        if labels:
+        first = batch[0] if isinstance(batch, list) else batch
+        # Where there are no labels a batch need not have the attribute.
+        if self.label_shapes and first.label:
             self._load([d.name for d in self.label_shapes], self.label_shapes, batch, "label")
 
     def _load(

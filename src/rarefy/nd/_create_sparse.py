@@ -11,7 +11,7 @@ import numpy as np
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import SType, empty_csr, empty_row_sparse
 from rarefy._primitives.from_host import filled, from_host
-from rarefy.base import MXNetError
+from rarefy.base import ArgumentError, MXNetError
 from rarefy.context import Context, current_context
 from rarefy.nd._handle import Handle
 from rarefy.nd._ndarray import NDArray
@@ -398,7 +398,9 @@ def array(source_array: Any, ctx: Context | None = None, dtype: Any = None) -> A
                 copied = copied.astype(np.dtype(dtype))
         return _made(copied, ctx)
     if isinstance(source_array, NDArray):
-        raise ValueError("use tostype('csr') or tostype('row_sparse') to make a dense array sparse")
+        raise ArgumentError(
+            "use tostype('csr') or tostype('row_sparse') to make a dense array sparse"
+        )
     raise ValueError(
         f"Unexpected source_array type: {type(source_array)}; use nd.array for dense arrays, "
         "csr_matrix or row_sparse_array to make sparse ones"

@@ -53,7 +53,9 @@ def invoke(
     except UnknownShapeError:
         settle(op, arrays, params)
         given, signature = _read(op, arrays)
-    one_shape = len(given) != 2 or _shape_of(given[0]) == _shape_of(given[1])
+    one_shape = (
+        signature == _TWO_DENSE or len(given) != 2 or _shape_of(given[0]) == _shape_of(given[1])
+    )
     plan = infer(op, signature, params, one_shape=one_shape)
     if (
         op.hint
@@ -69,7 +71,7 @@ def invoke(
         if plan.fallback or plan.spreads:
             values = _densified(plan, signature, params, given)
         try:
-            if op.check is not None:
+            if op.check is not None and not (plan.rule is not None and plan.rule.checks):
                 deferred.check(op, values, params)
             donate = _donated(op, params, arrays, values, out) if op.updates else ()
             if watch.run is None:
@@ -101,6 +103,7 @@ def invoke(
 
 
 _NO_SLOT = (None,)
+_TWO_DENSE = ("default", "default")
 
 
 def _shape_of(value: Value | None) -> tuple[int, ...] | None:
@@ -214,6 +217,12 @@ def _store_aux(op, arrays, results, training: bool):
 
 
 def _deliver(op, plan, arrays, results, slots, out):
+    if out is None and len(results) == 1 == len(plan.out):
+        stype, result = plan.out[0], results[0]
+        dense = stype == "default"
+        shared = _share(arrays, result if dense else result._bufs, dense)
+        ctx = arrays[0]._ctx if arrays and arrays[0] is not None else None
+        return _new(stype, result, slots[0], shared, ctx)
     shared = [
         _share(arrays, r if stype == "default" else r._bufs, stype == "default")
         for stype, r in zip(plan.out, results, strict=False)

@@ -8,12 +8,14 @@ import jax
 import numpy as np
 from jax import numpy as jnp
 
-from rarefy.sparse import _dot, _fill, _layout, _operators, _rows, _slicing, _torch
+from rarefy.sparse import _dot, _fill, _layout, _operators, _rows, _slicing, _torch, _window
 from rarefy.sparse._base import JAXSparse
 from rarefy.sparse._bcoo import BCOO
 from rarefy.sparse._check import as_data, as_indices, as_shape, check_bcsr, is_concrete
+from rarefy.sparse._getitem import ids_of
 from rarefy.sparse._index import index_dtype_for, widens
 from rarefy.sparse._info import SparseInfo
+from rarefy.sparse._ladder import FEW_SLOTS, capacity
 from rarefy.sparse._vmap import register
 
 Shape = tuple[int, ...]
@@ -567,6 +569,8 @@ class BCSR(JAXSparse):
         Raises:
           IndexError: too many indices, or a mask that does not fit.
         """
+        if self._is_row_list(item):
+            return self._take_rows(ids_of(item, self.shape[0]))
         rows = self._row_range(item)
         if rows is None:
             return _with_rows(self.to_bcoo()[item])
@@ -574,6 +578,24 @@ class BCSR(JAXSparse):
             *self._bufs, rows.start, n_rows=rows.size, nse=self.nse, n_columns=self.shape[1]
         )
         return self._with_buffers(*buffers, shape=(rows.size, *self.shape[1:]))
+
+    def _is_row_list(self, item: Any) -> bool:
+        is_array = isinstance(item, np.ndarray | jax.Array) and item.ndim == 1
+        return is_array and not self.n_batch and jnp.issubdtype(item.dtype, jnp.integer)
+
+    def _take_rows(self, ids: Any) -> BCOO:
+        """Rows by number, in range, as `BCOO.__getitem__` gives them."""
+        n, is_unique = self.shape[1], self.unique_indices
+        width = min(self.nse, n) if is_unique else self.nse
+        if width * ids.size > FEW_SLOTS and is_concrete(self.indptr) and is_concrete(ids):
+            indptr = np.asarray(self.indptr)
+            widest = int((indptr[ids + 1] - indptr[ids]).max(initial=0))
+            width = capacity(widest, width)
+        data, indices = _window.take_csr_rows(*self._bufs, ids, n_columns=n, width=width)
+        shape = (ids.size, *self.shape[1:])
+        out = BCOO._trusted(data, indices, shape, self.indices_sorted, is_unique)
+        repeats = width > n and not is_unique
+        return out.sum_duplicates(nse=n, remove_zeros=False) if repeats else out
 
     def _row_range(self, item: Any) -> _slicing.Span | None:
         items = item if isinstance(item, tuple) else (item,)

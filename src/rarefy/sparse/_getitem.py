@@ -43,7 +43,7 @@ def getitem(mat: Any, item: Any) -> Any:
     dimension = axis = 0
     for i in items:
         if _is_array(i):
-            arrays.append(_ids_of(i, mat.shape[dimension]))
+            arrays.append(ids_of(i, mat.shape[dimension]))
             axes.append(axis)
         basic.append(slice(None) if _is_array(i) else i)
         axis += i is None or isinstance(i, slice) or _is_array(i)
@@ -127,7 +127,7 @@ def _is_mask(index: Any) -> bool:
     return _is_array(index) and index.dtype == bool
 
 
-def _ids_of(ids: Any, size: int) -> jax.Array | np.ndarray:
+def ids_of(ids: Any, size: int) -> jax.Array | np.ndarray:
     """Numbers in range, NumPy where they are known."""
     if not jnp.issubdtype(ids.dtype, jnp.integer):
         raise TypeError(f"indices must be integers or bools, got {ids.dtype}")

@@ -199,11 +199,14 @@ def take(mat: Any, ids: jax.Array | np.ndarray, axis: int) -> Any:
     width = min(mat.nse, rest) if mat.unique_indices else mat.nse
     if width * ids.size > _spdot.FEW_SLOTS and is_concrete(indices) and is_concrete(flat):
         with jax.ensure_compile_time_eval():
-            found = _window.widest_row(indices, flat, n_rows=mat.shape[axis], in_order=in_order)
-            width = capacity(int(found), width)
-    data, indices = _window.take_rows(
-        data, indices, flat, shape=mat.shape, width=width, in_order=in_order
-    )
+            options = {"n_rows": mat.shape[axis], "in_order": in_order}
+            *runs, widest = _window.row_runs(indices, flat, **options)
+            width = capacity(int(widest), width)
+        data, indices = _window.take_runs(data, indices, *runs, shape=mat.shape, width=width)
+    else:
+        data, indices = _window.take_rows(
+            data, indices, flat, shape=mat.shape, width=width, in_order=in_order
+        )
     data = _spread(data, n_batch, ids.shape)
     indices = _spread(indices, n_batch, ids.shape)
     out = mat._trusted(data, indices, shape, mat.indices_sorted, mat.unique_indices)

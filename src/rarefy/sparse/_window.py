@@ -69,76 +69,115 @@ def _inside(start, size: int, window: int):
     return jnp.clip(start, 0, size - window)
 
 
-def _row_runs(indices, ids, n_rows: int, in_order: bool):
-    """Where the entries of the named rows stand.
+@partial(jax.jit, static_argnames=("n_rows", "in_order"), inline=True)
+def row_runs(indices, ids, *, n_rows, in_order):
+    """Finds where the entries of rows, cells of the first sparse dimension, stand.
 
     Args:
-      indices: `(nse, n_sparse)` of one batch.
-      ids: `(k,)`, in range.
-      in_order: whether the entries are sorted by row, padding last.
+      indices: `(*batch, nse, n_sparse)`.
+      ids: `(k,)`, integer, in range.
+      in_order: whether the entries of each batch are sorted by row, padding last.
 
     Returns:
-      order `(nse,)` or None, begins `(k,)` and ends `(k,)`: the entries of row `ids[i]` are
-      `order[begins[i]:ends[i]]`, or `begins[i]` to `ends[i]` themselves.
+      order `(*batch, nse)` or None, begins and ends `(*batch, k)`: the entries of row `ids[i]` are
+      `order[begins[i]:ends[i]]`, or `begins[i]` to `ends[i]` themselves; and the most slots that a
+      row has.
 
     Cost: O(nse + k log nse), or O(k log nse) in order.
     """
-    rows = indices[:, 0]
-    order = None
-    if not in_order:
+
+    def find(indices):
+        (indices,) = as_kernel_index(indices)
+        wanted = ids.astype(indices.dtype)
+        if in_order:
+            bounds = _first_in(indices, jnp.concatenate([wanted, wanted + 1]))
+            return None, *jnp.split(bounds, 2)
+        rows = indices[:, 0]
         rows = jnp.where((rows >= 0) & (rows < n_rows), rows, n_rows)
         order = group_rows(rows, n_rows=n_rows, capacity=0).order
         rows = rows[order]
-    ids = ids.astype(rows.dtype)
-    return order, jnp.searchsorted(rows, ids), jnp.searchsorted(rows, ids, side="right")
+        return order, jnp.searchsorted(rows, wanted), jnp.searchsorted(rows, wanted, side="right")
+
+    order, begins, ends = over_batches(find, indices.shape[:-2], indices)
+    return order, begins, ends, (ends - begins).max(initial=0)
 
 
-@partial(jax.jit, static_argnames=("n_rows", "in_order"), inline=True)
-def widest_row(indices, ids, *, n_rows, in_order):
-    """The largest number of slots that one of the named rows holds, over all batches."""
+def _first_in(indices, rows):
+    """The first of sorted entries `(nse, n_sparse)` in each row or a later one; as `searchsorted`,
+    which would copy the rows of all entries to search in them."""
 
-    def count(indices):
-        (indices,) = as_kernel_index(indices)
-        _, begins, ends = _row_runs(indices, ids, n_rows, in_order)
-        return (ends - begins).max(initial=0)
+    def halve(_, bounds):
+        low, high = bounds
+        middle = (low + high) // 2
+        is_before = (low < high) & (indices.at[middle, 0].get(mode="clip") < rows)
+        return jnp.where(is_before, middle + 1, low), jnp.where(is_before, high, middle)
 
-    return over_batches(count, indices.shape[:-2], indices).max(initial=0)
+    bounds = jnp.zeros(rows.shape, jnp.int32), jnp.full(rows.shape, indices.shape[0], jnp.int32)
+    return lax.fori_loop(0, indices.shape[0].bit_length(), halve, bounds)[0]
 
 
 @partial(jax.jit, static_argnames=("shape", "width", "in_order"), inline=True)
 def take_rows(data, indices, ids, *, shape, width, in_order):
-    """Takes rows, that is cells of the first sparse dimension, by number.
+    """Takes rows by number, as `row_runs` finds them; repeats allowed. As `take_runs`."""
+    layout = layout_of(data, indices, shape)
+    if layout.nse == 0 or layout.sparse[0] == 0:
+        empty = jnp.zeros((*layout.batch, ids.shape[0], width, *layout.dense), data.dtype)
+        pad = jnp.asarray(np.asarray(layout.sparse[1:], indices.dtype))
+        return empty, jnp.broadcast_to(pad, (*empty.shape[: len(layout.batch) + 2], pad.size))
+    *runs, _ = row_runs(indices, ids, n_rows=layout.sparse[0], in_order=in_order)
+    return take_runs(data, indices, *runs, shape=shape, width=width)
+
+
+@partial(jax.jit, static_argnames=("shape", "width"), inline=True)
+def take_runs(data, indices, order, begins, ends, *, shape, width):
+    """Makes the runs of entries that `row_runs` found a batch dimension behind the others.
 
     Args:
-      ids: `(k,)`, integer, in range; repeats allowed.
-      width: slots for each row; a row's entries beyond it are left out.
-      in_order: whether the entries of each batch are sorted by row, padding last.
+      width: slots for each run; entries beyond it are left out.
 
     Returns:
-      data `(*batch, k, width, *dense)` and indices `(*batch, k, width, n_sparse - 1)`: the rows
-      are a new batch dimension behind the others.
+      data `(*batch, k, width, *dense)` and indices `(*batch, k, width, n_sparse - 1)`.
 
-    Cost: O(nse + k * width) for each batch, without the nse where entries are in order.
+    Cost: O(k * width) for each batch.
     """
     layout = layout_of(data, indices, shape)
-    n_rows, sizes = layout.sparse[0], layout.sparse[1:]
 
-    def take(data, indices):
+    def take(data, indices, begins, ends, *order):
         (indices,) = as_kernel_index(indices)
-        order, begins, ends = _row_runs(indices, ids, n_rows, in_order)
-        place = begins[:, None] + lax.iota(begins.dtype, width)[None, :]
-        real = place < ends[:, None]
-        entry = place if order is None else order.at[place].get(mode="clip")
+        entry, real = _slots(begins, ends, width)
+        if order:
+            entry = order[0].at[entry].get(mode="clip")
         entry = jnp.minimum(entry, layout.nse - 1)
         chosen = indices[entry]
         real &= in_range(chosen, layout.sparse)
-        rest = chosen[..., 1:]
-        rest = jnp.where(real[..., None], rest, along_last(sizes, rest))
-        mask = real.reshape(*real.shape, *(1,) * (data.ndim - 1))
-        return jnp.where(mask, data[entry], jnp.zeros((), data.dtype)), rest
+        return _or_padding(data[entry], chosen[..., 1:], real, layout.sparse[1:])
 
-    if layout.nse == 0 or n_rows == 0:
-        empty = jnp.zeros((*layout.batch, ids.shape[0], width, *layout.dense), data.dtype)
-        pad = jnp.asarray(np.asarray(sizes, indices.dtype))
-        return empty, jnp.broadcast_to(pad, (*layout.batch, ids.shape[0], width, len(sizes)))
-    return over_batches(take, layout.batch, data, indices)
+    orders = () if order is None else (order,)
+    return over_batches(take, layout.batch, data, indices, begins, ends, *orders)
+
+
+@partial(jax.jit, static_argnames=("n_columns", "width"), inline=True)
+def take_csr_rows(data, indices, indptr, ids, *, n_columns, width):
+    """`take_rows` of csr buffers without batches: data `(k, width, *dense)`, indices
+    `(k, width, 1)`."""
+    indices, indptr = as_kernel_index(indices, indptr)
+    if data.shape[0] == 0 or indptr.shape[0] == 1:
+        pad = jnp.full((ids.shape[0], width, 1), n_columns, indices.dtype)
+        return jnp.zeros((ids.shape[0], width, *data.shape[1:]), data.dtype), pad
+    entry, real = _slots(indptr[ids], indptr[ids + 1], width)
+    entry = jnp.minimum(entry, data.shape[0] - 1)
+    chosen = indices[entry][..., None]
+    real &= in_range(chosen, (n_columns,))
+    return _or_padding(data[entry], chosen, real, (n_columns,))
+
+
+def _slots(begins, ends, width: int):
+    """The entries of runs, `(k, width)`, and whether they are."""
+    place = begins[:, None] + lax.iota(begins.dtype, width)[None, :]
+    return place, place < ends[:, None]
+
+
+def _or_padding(data, indices, real, sizes: Shape):
+    indices = jnp.where(real[..., None], indices, along_last(sizes, indices))
+    real = real.reshape(*real.shape, *(1,) * (data.ndim - real.ndim))
+    return jnp.where(real, data, jnp.zeros((), data.dtype)), indices

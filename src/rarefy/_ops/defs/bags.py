@@ -14,13 +14,11 @@ from rarefy._ops.storage import is_traced, to_dense
 from rarefy._primitives.csr_dot_dense import csr_dot_dense
 from rarefy._primitives.csr_sample_dot import csr_sample_dot
 from rarefy._primitives.csr_t_dot_dense import csr_t_dot_dense
-from rarefy._primitives.csr_t_dot_rows import csr_t_dot_rows
-from rarefy._primitives.group_rows import group_rows
 from rarefy._primitives.take_rows import take_rows
 from rarefy.sparse import BCOO, BCSR
 from rarefy.sparse._capacity import capacity
 from rarefy.sparse._index import row_of_entry
-from rarefy.sparse._row_sparse import stored_places
+from rarefy.sparse._row_sparse import csr_transpose_dot, stored_places
 
 Mode = Literal["sum", "mean", "max"]
 MODES = ("sum", "mean", "max")
@@ -106,12 +104,8 @@ def _gradients(want_weights: bool, want_table, bags: Bags, weight, output, g, mo
         g = g / _divisor(bags, n)[:, None]
     own = table = None
     if want_table == "row_sparse":
-        slots = capacity(min(bags.ids.shape[0], n), n)
-        groups = group_rows(bags.ids, bags.indptr[-1], n_rows=n, capacity=slots)
-        data = csr_t_dot_rows(bags.weights, bags.indptr, groups.order, groups.starts, g)
-        table = BCOO._trusted(
-            data, groups.rows[:, None], weight.shape, indices_sorted=True, unique_indices=True
-        )
+        rows = BCSR._trusted(bags.weights, bags.ids, bags.indptr, (g.shape[0], n))
+        table = csr_transpose_dot(rows, g, capacity=capacity(min(rows.nse, n), n))
     elif want_table is not None:
         table = csr_t_dot_dense(*bags, g, n_cols=n)
     if want_weights:

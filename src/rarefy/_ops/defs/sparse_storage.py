@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rarefy._ops import deferred
 from rarefy._ops.defs._ids import as_ids, padded_ids, require_ids
 from rarefy._ops.defs._sparse import toward
 from rarefy._ops.opdef import operator
@@ -109,16 +110,19 @@ def _stores_nothing(value) -> bool:
     return value.nse == 0 or bool(np.asarray(value.indices)[0, 0] >= value.shape[0])
 
 
-@sparse_retain.rule("row_sparse", "default", out="row_sparse", eager=True)
+@sparse_retain.rule("row_sparse", "default", out="row_sparse", eager=True, checks=True)
 def _(data, indices):
     n = data.shape[0]
     if is_traced(data) or is_traced(indices):
+        deferred.check(sparse_retain, (data, indices), {})
         return retain(data, padded_ids(as_ids(indices, n).reshape(-1), n))
+    ids = np.asarray(indices).reshape(-1)
+    ascending = bool((ids[1:] > ids[:-1]).all())
+    if not ascending or (ids.size and not (ids[0] >= 0 and ids[-1] < n)):
+        _check_retain((data, indices), {})
+        ids = np.unique(ids)
     if _stores_nothing(data):
         return empty_row_sparse(data.shape, data.dtype)
-    ids = np.asarray(indices).reshape(-1)
-    if not (ids[1:] > ids[:-1]).all():
-        ids = np.unique(ids)
     return retain_known(data, ids, capacity(ids.size))
 
 
