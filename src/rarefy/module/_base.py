@@ -525,12 +525,11 @@ def _reads_metric(callbacks: Callbacks, nbatch: int) -> bool:
     """Whether a callback is going to look at the metric after a batch, as far as is known."""
     if callbacks is None:
         return False
-    callbacks = callbacks if isinstance(callbacks, list | tuple) else [callbacks]
-    return any(
-        type(each) is not Speedometer or nbatch % each.frequent == 0
-        for each in callbacks
-        if type(each) is not ProgressBar
-    )
+    for each in callbacks if isinstance(callbacks, list | tuple) else [callbacks]:
+        idle = isinstance(each, Speedometer) and nbatch % each.frequent != 0
+        if not idle and not isinstance(each, ProgressBar):
+            return True
+    return False
 
 
 def _call(callbacks: Callbacks, *args: Any) -> None:
