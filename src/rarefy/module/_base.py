@@ -526,8 +526,9 @@ def _reads_metric(callbacks: Callbacks, nbatch: int) -> bool:
     if callbacks is None:
         return False
     for each in callbacks if isinstance(callbacks, list | tuple) else [callbacks]:
-        idle = isinstance(each, Speedometer) and nbatch % each.frequent != 0
-        if not idle and not isinstance(each, ProgressBar):
+        if type(each) not in (Speedometer, ProgressBar):  # a subclass may do otherwise
+            return True
+        if isinstance(each, Speedometer) and nbatch % each.frequent == 0:
             return True
     return False
 
