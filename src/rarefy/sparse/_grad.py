@@ -133,9 +133,8 @@ def value_and_grad(
     static bounds, `cond`, `checkpoint`, `shard_map`, functions with `custom_jvp`, and functions with
     `custom_vjp` that are given the rows. A table may be read in several places.
 
-    Outside of other transformations, the whole is compiled once for each form of the arguments and
-    kept, as long as what `fun` reads beside them stays the same; without `row_sparse` when it is called
-    a second time with arguments of that form.
+    With `row_sparse`, and outside of other transformations, the whole is compiled once for each form of
+    the arguments and kept, as long as what `fun` reads beside them stays the same.
 
     Args:
       fun: gives a scalar, or with `has_aux` a pair of a scalar and anything.
@@ -213,12 +212,12 @@ def _value_and_grad(
             )(*moving.buffers)
         return value, moving.gradients(found)
 
-    marks_none = row_sparse is None or row_sparse is False
-    programs = Programs(compute, fun, patient=marks_none)
+    programs = Programs(compute, fun)
 
     @wraps(fun)
     def both(*args, **kwargs):
-        return programs(args, kwargs)
+        marks_none = row_sparse is None or row_sparse is False
+        return compute(*args, **kwargs) if marks_none else programs(args, kwargs)
 
     return both
 

@@ -14,12 +14,9 @@ from rarefy.sparse._row_grad._surroundings import are_same, surroundings
 
 # The state outside of every transformation, as at import.
 _OUTSIDE = get_opaque_trace_state()
-# In a program the first are inputs, the second too unless it is patient, and the third, a bool among
-# them, constants.
-_ARRAYS = (jax.Array, np.ndarray, np.generic)
-_NUMBERS = (int, float, complex)
+# In a program the first are inputs, and the second, a bool among them, constants.
+_INPUTS = (jax.Array, np.ndarray, np.generic, int, float, complex)
 _CONSTANTS = (bool, str, bytes, type, np.dtype, Enum)
-_MOST_MET = 1000
 
 
 class Programs:
@@ -32,17 +29,10 @@ class Programs:
     Args:
       compute: of positional and keyword arguments, to a tree.
       source: the user's function in it.
-      patient: whether to compile only what is called a second time with arrays of the same shapes and
-        the same numbers, which are constants then. A gradient that is used once, or with other shapes
-        each time, costs more to compile than to find.
     """
 
-    def __init__(
-        self, compute: Callable[..., Any], source: Callable[..., Any], *, patient: bool = False
-    ):
+    def __init__(self, compute: Callable[..., Any], source: Callable[..., Any]):
         self._compute, self._source = compute, source
-        self._inputs = _ARRAYS if patient else _ARRAYS + _NUMBERS
-        self._met: set[Any] | None = set() if patient else None
         self._kept: dict[Any, Callable[..., Mixed] | None] = {}
         self._surroundings: list[Any] | None = None
         self._keeps, self._traces = True, 0
@@ -64,15 +54,13 @@ class Programs:
     def _found(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if get_opaque_trace_state() == _OUTSIDE:
             leaves, structure = jax.tree.flatten((args, kwargs))
-            key = self._key(leaves, structure)
-            if key is not None and not self._is_due(key, leaves):
-                return self._run(*args, **kwargs)
+            key = _key(leaves, structure)
             if key is not None and key not in self._kept:
                 self._kept[key] = self._program(leaves, structure)
             program = None if key is None else self._kept[key]
             if program is not None:
                 try:
-                    return program([x for x in leaves if self._is_input(x)]).tree()
+                    return program([x for x in leaves if _is_input(x)]).tree()
                 except Exception:  # what is the user's fault comes again below, as it is
                     self._kept[key] = None
         return self._run(*args, **kwargs)
@@ -82,8 +70,8 @@ class Programs:
         return self._compute(*args, **kwargs)
 
     def _program(self, leaves: list[Any], structure: Any) -> Callable[..., Mixed]:
-        is_input = [self._is_input(x) for x in leaves]
-        constants = [None if i else x for i, x in zip(is_input, leaves, strict=True)]
+        constants = [None if _is_input(x) else x for x in leaves]
+        is_input = [_is_input(x) for x in leaves]
 
         @jax.jit
         def program(inputs):
@@ -94,39 +82,25 @@ class Programs:
 
         return program
 
-    def _is_input(self, leaf: Any) -> bool:
-        return isinstance(leaf, self._inputs) and not isinstance(leaf, bool)
 
-    def _is_due(self, key: Any, leaves: list[Any]) -> bool:
-        """Whether a call is to be compiled, if its program is not there."""
-        if self._met is None or self._kept.get(key, self) is None:
-            return True
-        shapes = tuple((np.shape(x), x.dtype) for x in leaves if self._is_input(x))
-        if (key, shapes) in self._met:
-            return True
-        if len(self._met) == _MOST_MET:  # a number that is another each time, such as a step's
-            self._met.clear()
-        self._met.add((key, shapes))
-        return False
+def _is_input(leaf: Any) -> bool:
+    return isinstance(leaf, _INPUTS) and not isinstance(leaf, bool)
 
-    def _key(self, leaves: list[Any], structure: Any) -> Any:
-        """Equal for calls that one program can serve; None where none may be kept."""
-        key: list[Any] = [structure]
-        for leaf in leaves:
-            if self._is_input(leaf):
-                if isinstance(leaf, Tracer) or (
-                    isinstance(leaf, np.ndarray) and leaf.dtype.hasobject
-                ):
-                    return None
-                key.append(None)
-            elif isinstance(leaf, _CONSTANTS):
-                key.append((type(leaf), leaf))
-            elif isinstance(leaf, _NUMBERS):
-                key.append((type(leaf), repr(leaf)))  # equal are 0.0 and -0.0 too, and nan never
-            else:
+
+def _key(leaves: list[Any], structure: Any) -> Any:
+    """Equal for calls that one program can serve; None where none may be kept."""
+    key: list[Any] = [structure]
+    for leaf in leaves:
+        if _is_input(leaf):
+            if isinstance(leaf, Tracer) or (isinstance(leaf, np.ndarray) and leaf.dtype.hasobject):
                 return None
-        try:
-            hash(structure)
-        except TypeError:
+            key.append(None)
+        elif isinstance(leaf, _CONSTANTS):
+            key.append((type(leaf), leaf))
+        else:
             return None
-        return tuple(key)
+    try:
+        hash(structure)
+    except TypeError:
+        return None
+    return tuple(key)
