@@ -2,27 +2,18 @@
 #include "kernels/csr_t_dot_dense.h"
 
 #include <algorithm>
-#include <type_traits>
 
 #include "ffi/dispatch.h"
 #include "ffi/parallel.h"
 #include "ffi/row_sums.h"
+#include "ffi/tables.h"
 #include "ffi/targets.h"
-#include "kernels/pages.h"
 #include "kernels/scratch.h"
 
 namespace rarefy {
 namespace {
 
 namespace ffi = xla::ffi;
-
-// Calls body(begin, end) for ranges that cover [0, size), `nanoseconds` in all.
-template <typename Body>
-void ParallelRanges(ffi::ThreadPool& pool, int64_t size, double nanoseconds, const Body& body) {
-  const int64_t parts = std::min(size, PartsFor(pool, nanoseconds));
-  if (parts <= 1) return body(int64_t{0}, size);
-  ParallelParts(pool, parts, [&](int64_t p) { body(size * p / parts, size * (p + 1) / parts); });
-}
 
 // Row r such that about part / parts of the entries come before it.
 template <typename V, typename I>
@@ -35,51 +26,17 @@ int64_t RowBound(const CsrTDense<V, I>& a, int64_t m, int64_t part, int64_t part
 }
 
 // Adds up entries where they fall. Where there are several entries to a column, ranges of rows go
-// to tables of their own, which are added in order. The number of tables follows from the sizes
-// alone, and with it the bits.
+// to tables of their own.
 template <typename V, typename I>
 bool DotByScatter(ffi::ThreadPool& pool, const CsrTDense<V, I>& a, int64_t m, V* out,
                   Scratch& scratch) {
-  using A = Accumulator<V>;
-  constexpr bool in_place = std::is_same_v<A, V>;
-  const int64_t size = a.n_cols * a.k;
   const int64_t count = std::max<int64_t>(a.End(m - 1) - a.Begin(0), 0);
-  // A table costs a pass to clear and one to add, about half a random addition per place.
-  const int64_t tables = count < (1 << 15) ? 1 : std::clamp<int64_t>(count / (2 * a.n_cols), 1, 8);
-  const int64_t extra = in_place ? tables - 1 : tables;
-  auto* const own = static_cast<A*>(scratch.Get(extra * size * int64_t{sizeof(A)}));
-  if (extra > 0 && own == nullptr) return false;
-  const auto table = [&](int64_t t) -> A* {
-    if constexpr (in_place) {
-      if (t == 0) return out;
-      --t;
-    }
-    return own + t * size;
-  };
-  PreferHugePages(out, size * int64_t{sizeof(V)});
-  const double clear = 0.1 * static_cast<double>(sizeof(A) * size);
-  if (tables == 1) {
-    ParallelRanges(pool, size, clear, [&](int64_t begin, int64_t end) {
-      std::fill(table(0) + begin, table(0) + end, A{0});
-    });
-    RunBest<ScatterRows<V, I>>(a, int64_t{0}, m, table(0));
-  } else {
-    ParallelParts(pool, tables, [&](int64_t t) {
-      std::fill(table(t), table(t) + size, A{0});
-      RunBest<ScatterRows<V, I>>(a, RowBound(a, m, t, tables), RowBound(a, m, t + 1, tables),
-                                 table(t));
-    });
-  }
-  if (tables == 1 && in_place) return true;
-  ParallelRanges(pool, size, clear * static_cast<double>(tables), [&](int64_t begin, int64_t end) {
-    const A* first = table(0);
-    for (int64_t i = begin; i < end; ++i) {
-      A sum = first[i];
-      for (int64_t t = 1; t < tables; ++t) sum += table(t)[i];
-      out[i] = Narrow<V>(sum);
-    }
+  const int64_t size = a.n_cols * a.k;
+  const int64_t tables = TablesFor(count, a.n_cols, size * int64_t{sizeof(Accumulator<V>)});
+  return SumTables<V>(pool, tables, size, out, scratch, [&](int64_t t, Accumulator<V>* table) {
+    const int64_t begin = t == 0 ? 0 : RowBound(a, m, t, tables);
+    RunBest<ScatterRows<V, I>>(a, begin, RowBound(a, m, t + 1, tables), table);
   });
-  return true;
 }
 
 // Sorts the entries by column, then multiplies by the matrix that this gives: each row of the

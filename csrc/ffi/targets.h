@@ -4,6 +4,7 @@
 #include "xla/ffi/api/c_api.h"
 
 #define RAREFY_FFI_TARGETS(X)                        \
+  X(rarefy_coo_dot_dense, kCooDotDense)              \
   X(rarefy_coo_to_csr, kCooToCsr)                    \
   X(rarefy_csr_combine, kCsrCombine)                 \
   X(rarefy_csr_dot_csr, kCsrDotCsr)                  \

@@ -72,7 +72,9 @@ class CsrTUpdate {
  public:
   CsrTUpdate(const CsrTUpdateOperands<Rule, V, I>& operands, Rule rule, int64_t parts)
       : a_(operands), rule_(rule), parts_(std::clamp<int64_t>(parts, 1, csr_t_update::kMaxParts)) {
-    entries_ = std::max<int64_t>(EntryBegin(a_.m) - EntryBegin(0), 0);
+    // By parts, as they are going to be dealt: an indptr that decreases must not end beyond memory.
+    for (int64_t part = 0; part < parts_; ++part)
+      entries_ += std::max<int64_t>(EntryBegin(RowBegin(part + 1)) - EntryBegin(RowBegin(part)), 0);
     while (Buckets() < csr_t_update::kMaxBuckets &&
            Buckets() * csr_t_update::kBucketEntries < entries_)
       ++bits_;
@@ -118,6 +120,7 @@ class CsrTUpdate {
       for (int64_t b = Buckets() * run / runs; b < Buckets() * (run + 1) / runs; ++b) {
         Update(bucket, records_ + (b == 0 ? 0 : ends[b - 1]), records_ + ends[b]);
       }
+      mine.Trim();
     });
     return enough.load();
   }
@@ -189,9 +192,11 @@ class CsrTUpdate {
     const int bits = bits_;
     int64_t* next = ends_ + part * Buckets();
     Record* records = records_;
+    const int64_t last = EntryBegin(RowBegin(part + 1));
+    int64_t e = EntryBegin(RowBegin(part));
     for (int64_t r = RowBegin(part); r < RowBegin(part + 1); ++r) {
-      const int64_t end = EntryBegin(r + 1);
-      for (int64_t e = EntryBegin(r); e < end; ++e) {
+      const int64_t end = std::min(EntryBegin(r + 1), last);
+      for (; e < end; ++e) {
         const I row = a.indices[e];
         if (IsRow(row, a.n)) {
           records[next[Top(Hash(row), bits)]++] = {row, static_cast<int32_t>(r), a.data[e]};
@@ -275,7 +280,7 @@ class CsrTUpdate {
   CsrTUpdateOperands<Rule, V, I> a_;
   Rule rule_;
   int64_t parts_;
-  int64_t entries_;
+  int64_t entries_ = 0;
   int bits_ = 0;
   int64_t* ends_ = nullptr;
   Record* records_ = nullptr;

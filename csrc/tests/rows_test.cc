@@ -222,6 +222,33 @@ void UpdatesByFactorsDoNotDependOnParts(std::mt19937_64& random) {
   }
 }
 
+// An indptr that decreases reaches no memory that is not there; what it makes of the rows is open.
+void AnyIndptrStaysInBounds() {
+  constexpr int64_t nse = 600, n = 7;
+  const float hyper[] = {0.1f, 0.0f, 1.0f, -1.0f};
+  const std::vector<float> data(nse, 1.0f);
+  std::vector<int32_t> indices(nse);
+  for (size_t e = 0; e < indices.size(); ++e) indices[e] = static_cast<int32_t>(e) % n;
+  const std::vector<std::vector<int32_t>> broken{
+      {0, nse, 0}, {0, 0, nse, 7, nse}, {nse, 0, 50}, {5, nse, 2, nse, -4}, {-9, 99, 1 << 30, 3}};
+  for (const std::vector<int32_t>& indptr : broken) {
+    for (const int64_t parts : {1, 2, 5}) {
+      const auto m = static_cast<int64_t>(indptr.size()) - 1;
+      const std::vector<float> dense(static_cast<size_t>(m), 1.0f);
+      std::vector<float> table(n, 0.0f);
+      const CsrTUpdateOperands<Sgd<float>, float, int32_t> operands{
+          {table.data()}, data.data(), indices.data(), indptr.data(), dense.data(), nse, m, n, 1};
+      CsrTUpdate<Sgd<float>, float, int32_t> update(operands, Sgd<float>(hyper), parts);
+      Scratch records;
+      CHECK(update.Run(records, Threads(), []() -> Scratch& {
+        static thread_local Scratch mine;
+        return mine;
+      }));
+      for (const float x : table) CHECK(std::isfinite(x));
+    }
+  }
+}
+
 // Rows of every width up to two vectors, at the very end of the table, read nothing beyond it.
 void RowsOfAnyWidthAreTaken() {
   for (int64_t bytes = 2; bytes < 80; bytes += 2) {
@@ -264,6 +291,7 @@ int main() {
   rarefy::UpdatesDoNotDependOnParts<rarefy::BFloat16>(random);
   rarefy::UpdatesByFactorsDoNotDependOnParts<float, int32_t>(random);
   rarefy::UpdatesByFactorsDoNotDependOnParts<double, int64_t>(random);
+  rarefy::AnyIndptrStaysInBounds();
   rarefy::RowsOfAnyWidthAreTaken();
   rarefy::NumbersDoNotDependOnParts();
   return 0;

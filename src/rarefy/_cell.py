@@ -1,5 +1,7 @@
 """The one thing that changes: a slot that holds an immutable value."""
 
+import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -51,6 +53,43 @@ class Cell:
             )
 
 
+class _Held(threading.local):
+    def __init__(self) -> None:
+        self.cells: dict[int, Cell] = {}
+
+
+_held = _Held()
+_lock = threading.Lock()
+_holders: Counter[int] = Counter()
+
+
+def _of_thread(name: str) -> Any:
+    """An attribute of `HeldCell`: of what this thread holds in its place, else of the cell itself."""
+    own = getattr(Cell, name)
+
+    def read(cell: Cell) -> Any:
+        mine = _held.cells.get(id(cell))
+        return own.__get__(cell) if mine is None else getattr(mine, name)
+
+    def write(cell: Cell, value: Any) -> None:
+        mine = _held.cells.get(id(cell))
+        if mine is None:
+            own.__set__(cell, value)
+        else:
+            setattr(mine, name, value)
+
+    return property(read, write)
+
+
+class HeldCell(Cell):
+    """A cell that some thread holds another value in while it traces. Other threads do not see that
+    value; at the end it becomes a plain cell again."""
+
+    __slots__ = ()
+
+    value, version, shared, _trace = map(_of_thread, ("value", "version", "shared", "_trace"))
+
+
 def store_all(cells: Iterable[Cell], values: Iterable[Value]) -> None:
     """Stores a value in each cell, as `Cell.store` does, asking only once which trace is running."""
     trace = get_opaque_trace_state(convention="nnx")
@@ -67,15 +106,53 @@ def holding(cells: Iterable[Cell], values: Iterable[Any]) -> Iterator[list[Cell]
     """Lets cells hold the given values, inside a trace, and gives them back their own at the end.
 
     This is how a compiled step sees the arrays that a user's function has closed over: while it is
-    traced, their cells belong to that trace and may be read and written.
+    traced, their cells belong to that trace and may be read and written. Other threads go on seeing
+    the cells' own values, except of cells of other kinds.
     """
     cells = list(cells)
-    before = [(c.value, c.version, c.shared, c._trace) for c in cells]
     trace = get_opaque_trace_state(convention="nnx")
+    plain: dict[int, Cell] = {}
+    swapped: list[tuple[Cell, tuple[Any, ...]]] = []
     try:
         for cell, value in zip(cells, values, strict=True):
-            cell.value, cell._trace = value, trace
-        yield cells
+            before = (
+                cell.value,
+                cell.version,
+                cell.shared,
+                cell._trace,
+            )  # now none waits for its value
+            if _is_plain(cell):
+                inside = plain[id(cell)] = Cell(value, shared=cell.shared)
+                inside.version = cell.version
+            else:
+                swapped.append((cell, before))
+                cell.value, cell._trace = value, trace
+        with _in_this_thread([cell for cell in cells if id(cell) in plain], plain):
+            yield cells
     finally:
-        for cell, (value, version, shared, owner) in zip(cells, before, strict=True):
+        for cell, (value, version, shared, owner) in reversed(swapped):
             cell.value, cell.version, cell.shared, cell._trace = value, version, shared, owner
+
+
+def _is_plain(cell: Cell) -> bool:
+    return type(cell) is Cell or type(cell) is HeldCell
+
+
+@contextmanager
+def _in_this_thread(cells: list[Cell], inside: dict[int, Cell]) -> Iterator[None]:
+    outer = _held.cells
+    with _lock:
+        for cell in cells:
+            _holders[id(cell)] += 1
+            cell.__class__ = HeldCell
+    _held.cells = {**outer, **inside}
+    try:
+        yield
+    finally:
+        _held.cells = outer
+        with _lock:
+            for cell in cells:
+                _holders[id(cell)] -= 1
+                if not _holders[id(cell)]:
+                    del _holders[id(cell)]
+                    cell.__class__ = Cell

@@ -16,7 +16,7 @@ from rarefy._key import next_key
 from rarefy._ops.precision import wide
 from rarefy._ops.storage import stype_of
 from rarefy._primitives import random_normal, random_uniform
-from rarefy._primitives.from_host import filled
+from rarefy._primitives.from_host import filled, from_host
 from rarefy.base import ArgumentError
 from rarefy.nd._file import load
 from rarefy.nd._handle import Handle
@@ -224,7 +224,8 @@ def fill(arr: Handle, value: Any) -> None:
         if isinstance(value, int | float):
             new = filled(old.shape, value, old.dtype)
         else:
-            new = jnp.broadcast_to(jnp.asarray(value), old.shape).astype(old.dtype)
+            numbers = from_host(value) if isinstance(value, np.ndarray) else jnp.asarray(value)
+            new = jnp.broadcast_to(numbers, old.shape).astype(old.dtype)
         if isinstance(old, BCOO):
             rows = jnp.arange(old.shape[0], dtype=old.indices.dtype)
             new = row_sparse(new, rows, old.shape)

@@ -34,6 +34,10 @@ OTHER = np.array([1, 3, 0, 2, 3], np.int32), np.array([0, 2, 3, 5], np.int32)
 
 # The operands and parameters of one call for each primitive.
 CALLS = {
+    "coo_dot_dense": (
+        (DATA[:5], COORDINATES, DENSE),
+        {"n_rows": 3, "row_axis": 0, "in_order": True},
+    ),
     "coo_to_csr": ((COORDINATES,), {"n_rows": 3, "n_cols": 5, "row_axis": 0}),
     "csr_to_coo": ((INDICES, INDPTR), {"n_cols": 5}),
     "csr_transpose": ((INDICES, INDPTR), {"n_cols": 5}),

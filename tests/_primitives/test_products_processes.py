@@ -26,6 +26,8 @@ def bits_of_products() -> dict[str, str]:
     indices = rng.integers(-1, n + 1, nse).astype(np.int32)
     data = rng.standard_normal(nse).astype(np.float32)
     groups = primitives.group_rows(indices, indptr[-1], n_rows=n, capacity=n)
+    rows = np.searchsorted(indptr[1:], np.arange(nse), side="right").astype(np.int32)
+    places = np.stack([rows, indices], axis=1)
     found = {}
     for k in (1, 3, 64):
         left = rng.standard_normal((m, k)).astype(np.float32)
@@ -38,6 +40,12 @@ def bits_of_products() -> dict[str, str]:
             f"csr_sample_dot {k}": primitives.csr_sample_dot(indices, indptr, left, right),
             f"csr_t_dot_rows {k}": primitives.csr_t_dot_rows(
                 data, indptr, groups.order, groups.starts, left
+            ),
+            f"coo_dot_dense {k}": primitives.coo_dot_dense(
+                data, places, right, n_rows=m, in_order=True
+            ),
+            f"coo_dot_dense transposed {k}": primitives.coo_dot_dense(
+                data, places, left, n_rows=n, row_axis=1
             ),
         }
     return {name: hashlib.sha256(np.asarray(x).tobytes()).hexdigest() for name, x in found.items()}

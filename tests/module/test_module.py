@@ -291,3 +291,87 @@ def test_a_metric_takes_a_batch_in_when_the_next_one_is_under_way(monkeypatch):
     x, y = np.ones((6, 3), "float32"), np.arange(6.0)
     module.fit(mx.io.NDArrayIter(x, y, 2), num_epoch=1)
     assert taken == [(2, [0, 1]), (3, [2, 3]), (3, [4, 5])]
+
+
+class _Reused(mx.io.DataIter):
+    """Five batches, all in the same two arrays; it may break down."""
+
+    def __init__(self, write, breaks_at=None):
+        super().__init__(8)
+        rng = np.random.default_rng(0)
+        self.x = rng.standard_normal((5, 8, 4)).astype("float32")
+        self.y = rng.integers(0, 3, (5, 8)).astype("float32")
+        self.data, self.label = nd.zeros((8, 4)), nd.zeros((8,))
+        self.provide_data = [mx.io.DataDesc("data", (8, 4))]
+        self.provide_label = [mx.io.DataDesc("softmax_label", (8,))]
+        self.write, self.breaks_at, self.at = write, breaks_at, 0
+
+    def reset(self):
+        self.at = 0
+
+    def next(self):
+        if self.at == self.breaks_at:
+            raise RuntimeError("the disk is gone")
+        if self.at == 5:
+            raise StopIteration
+        self.write(self.data, self.x[self.at])
+        self.write(self.label, self.y[self.at])
+        self.at += 1
+        return mx.io.DataBatch([self.data], [self.label], pad=0)
+
+
+def _one_by_one(array, numbers):
+    for i, x in enumerate(numbers):
+        array[i] = x
+
+
+def _added(array, numbers):
+    array *= 0
+    array += nd.array(numbers)
+
+
+def _three_classes():
+    net = mx.sym.FullyConnected(mx.sym.Variable("data"), num_hidden=3, name="fc")
+    return mx.mod.Module(mx.sym.SoftmaxOutput(net, name="softmax"))
+
+
+def _error_of(labels, scores):
+    return float((scores.argmax(1) != labels).mean())
+
+
+def test_metrics_do_not_notice_that_arrays_of_batches_are_used_again():
+    found = []
+    for write in (lambda a, x: a.__setitem__(slice(None), x), _one_by_one, _added):
+        for reads in (True, False):
+            metric = mx.metric.CompositeEvalMetric(["acc", "ce", mx.metric.np(_error_of)])
+            metric.add(mx.metric.CompositeEvalMetric(["acc"]))
+            callback = (lambda param: param.eval_metric.get()) if reads else None
+            _three_classes().fit(
+                _Reused(write),
+                eval_metric=metric,
+                num_epoch=1,
+                initializer=mx.init.Zero(),
+                optimizer_params={"learning_rate": 0.5},
+                batch_end_callback=callback,
+            )
+            found.append(metric.get()[1])
+    np.testing.assert_allclose(found, [found[0]] * len(found), rtol=1e-6)
+    assert abs(found[0][0] + found[0][2] - 1) < 1e-6
+
+
+def test_a_metric_has_all_batches_that_were_done_when_an_iterator_breaks_down():
+    metric = mx.metric.Accuracy()
+    with pytest.raises(RuntimeError, match="the disk is gone"):
+        _three_classes().fit(_Reused(_added, 3), eval_metric=metric, num_epoch=1)
+    assert metric.num_inst == 24  # as in MXNet 1.9.1
+
+
+def test_a_function_of_the_user_is_called_right_after_its_batch(monkeypatch):
+    steps, seen = [], []
+    step = mx.mod.Module._fit_step
+    monkeypatch.setattr(mx.mod.Module, "_fit_step", lambda *a: (steps.append(1), step(*a)))
+    metric = mx.metric.np(lambda labels, scores: seen.append(len(steps)) or 0.0)
+    nested = mx.metric.CompositeEvalMetric([mx.metric.CompositeEvalMetric(["acc"])])
+    nested.get_metric(0).add(metric)
+    _three_classes().fit(_Reused(_added), eval_metric=nested, num_epoch=1)
+    assert seen == [1, 2, 3, 4, 5]

@@ -1,6 +1,7 @@
 """A function compiled as one program against the same function run operator by operator."""
 
 import gc
+import threading
 import weakref
 
 import jax
@@ -326,3 +327,26 @@ def test_a_program_that_fails_leaves_what_was_put_off_to_be_tried_again(monkeypa
     np.testing.assert_allclose(y.asnumpy(), wanted, 1e-6)
     z.backward()
     np.testing.assert_allclose(w.grad.asnumpy(), [1, 4])
+
+
+def test_threads_may_call_one_function_while_it_is_compiled_for_another_shape():
+    """What a trace puts into the weights is seen by nobody else."""
+    weight, found = variable((4, 3)), []
+    call, held = CachedOp(lambda x: nd.dot(x, weight)), [weight]
+    x = RNG.normal(size=(40, 4)).astype("float32")
+    expected = x @ weight.asnumpy()
+
+    def work(first):
+        for n in range(first, 40, 4):
+            try:
+                out = call([nd.array(x[:n])], held).asnumpy()
+                found.append(np.abs(out - expected[:n]).max() < 1e-5)
+            except Exception as error:
+                found.append(error)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(1, 5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [True] * 39

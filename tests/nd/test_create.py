@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 
 from cases.awkward import csr_cases, row_sparse_cases
-from rarefy import MXNetError, nd
+from rarefy import MXNetError, init, nd
 from rarefy.nd.sparse import ArrayFormatError, csr_matrix, row_sparse_array
 
 A = np.array([[7, 0, 8, 0], [0, 0, 0, 0], [0, 9, 0, 0]], np.float32)
@@ -273,3 +273,23 @@ def test_row_sparse_parts_that_do_not_fit(message):
 def test_refusals(make, error, message):
     with pytest.raises(error, match=message):
         make()
+
+
+def _initialized(numbers):
+    array = nd.zeros(numbers.shape)
+    init.Constant(numbers)("weight", array)
+    return array
+
+
+def test_numbers_of_the_host_may_be_changed_after_a_call():
+    """JAX reads a large array of NumPy after the call has returned."""
+    for dtype, use in (
+        ("i8", lambda a: nd.array([0.0, 1.0, 2.0, 3.0])[a]),
+        ("f4", nd.array),
+        ("f4", lambda a: row_sparse_array((a[:, None], np.arange(len(a))), shape=(len(a), 1))),
+        ("f4", _initialized),
+    ):
+        numbers = np.ones(4_000_000, dtype)
+        found = use(numbers)
+        numbers[:] = 3
+        assert found.asnumpy().max() == 1

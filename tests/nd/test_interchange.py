@@ -11,6 +11,7 @@ import pytest
 import rarefy as mx
 from rarefy import MXNetError, nd
 from rarefy.nd import ndarray as array_module
+from rarefy.optimizer import SGD, TrainStep
 
 DTYPES = (
     "float32",
@@ -200,3 +201,13 @@ def test_shapes_of_numpy_are_a_switch_of_the_thread():
     with mx.np_shape(True), mx.np_shape(False):
         assert not mx.is_np_shape()
     assert mx.set_np_shape(False) is False
+
+
+def test_a_step_on_memory_of_numpy():
+    weight = nd.from_numpy(np.ones((4, 2), np.float32))
+    weight.attach_grad()
+    rule = SGD(learning_rate=0.5)
+    step = TrainStep(lambda x: nd.dot(x, weight).sum(), {"weight": weight}, rule)
+    for left in (0.5, 0.0):
+        step(nd.from_numpy(np.ones((1, 4), np.float32)))
+        assert (weight.asnumpy() == left).all()

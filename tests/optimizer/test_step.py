@@ -1,5 +1,7 @@
 """The compiled step against the same steps done by hand, one operator at a time."""
 
+import threading
+
 import jax
 import numpy as np
 import pytest
@@ -325,3 +327,62 @@ def test_a_narrow_embedding_is_moved_without_its_gradient():
     for row, grad in ((3, y[0, 0] + y[1, 0]), (7, y[0, 1]), (49, y[1, 1])):
         expected[row] = (1 - 0.1 * 0.5) * before[row] - 0.1 * grad
     np.testing.assert_allclose(weight.asnumpy(), expected, rtol=1e-12)
+
+
+def test_steps_of_several_threads_are_steps_of_their_own():
+    """They draw from one random state, which a trace holds and no program may take over."""
+    found, errors = {}, []
+
+    def train(key, rule):
+        try:
+            params, loss = model(seed=3)
+            step = TrainStep(loss, params, OPTIMIZERS[rule]())
+            for x, y in batches(8, seed=1):
+                step(csr(x), nd.array(y))
+            found[key] = params["table"].asnumpy()
+        except Exception as error:
+            errors.append(error)
+
+    for rule in ("momentum", "adam"):
+        train((rule, "alone"), rule)
+    jobs = [((rule, i), rule) for rule in ("momentum", "adam") for i in range(2)]
+    threads = [threading.Thread(target=train, args=job) for job in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    for (rule, _), table in found.items():
+        np.testing.assert_array_equal(table, found[rule, "alone"])
+
+
+def test_a_batch_of_the_host_may_be_written_into_after_the_call():
+    weight = nd.ones((2,))
+    weight.attach_grad()
+    step = TrainStep(
+        lambda x: nd.dot(x, weight).max(), {"weight": weight}, opt.SGD(learning_rate=0.0)
+    )
+    for _ in range(3):
+        batch = np.ones((4_000_000, 2), np.float32)
+        result = step(batch)
+        batch[:] = 5
+        assert result.asscalar() == 2
+
+
+def test_factors_of_zeros_nothing_and_what_is_no_number():
+    """A stored zero is a row of the gradient, NaN stays and is not clipped, an empty batch is none."""
+    numbers = ([0.0, 2.0, np.nan], [3, 4, 5], [0, 1, 3])
+    for rule, expected in (
+        (opt.SGD(learning_rate=0.5, wd=0.5), {3: 0.75, 4: 0.75 - 0.5 * 2, 5: np.nan}),
+        (opt.SGD(learning_rate=0.5, clip_gradient=0.5), {3: 1, 4: 1 - 0.5 * 0.5, 5: np.nan}),
+        (opt.SGD(learning_rate=0.5, momentum=0.9), {3: 1, 4: 0, 5: np.nan}),
+    ):
+        weight = nd.ones((FEATURES, 1))
+        weight.attach_grad(stype="row_sparse")
+        step = TrainStep(lambda x, w=weight: nd.dot(x, w).sum(), {"weight": weight}, rule)
+        for arrays in (([], [], [0, 0, 0]), numbers, ([], [], [0, 0, 0])):
+            step(nd.sparse.csr_matrix(arrays, shape=(2, FEATURES)))
+        table = np.ones((FEATURES, 1))
+        for row, x in expected.items():
+            table[row] = x
+        np.testing.assert_allclose(weight.asnumpy(), table, rtol=1e-6)

@@ -27,6 +27,15 @@ def csr_t_dot_dense(data, indices, indptr, dense, *, n_cols):
     return out
 
 
+def coo_dot_dense(data, indices, dense, *, n_rows, row_axis=0, in_order=False):
+    out = np.zeros((n_rows, *dense.shape[1:]))
+    for value, place in zip(data, indices, strict=True):
+        row, column = place[row_axis], place[1 - row_axis]
+        if 0 <= row < n_rows and 0 <= column < len(dense):
+            out[row] += np.float64(value) * np.float64(dense[column])
+    return out
+
+
 def csr_sample_dot(indices, indptr, lhs, rhs):
     out = np.zeros(len(indices))
     for e, row in enumerate(rows_of(indptr, len(indices))):

@@ -78,7 +78,7 @@ def render(op: Operator, name: str, invoke: Invoke, *, module: str) -> Callable[
         for k in tuples:  # MXNet takes a number for a tuple of one
             if isinstance(params.get(k), int):
                 params[k] = (params[k],)
-        ctx = params.pop("ctx", None)
+        ctx = params.pop("ctx", None) if "ctx" not in op.parameters else None
         missing = [p for p in op.parameters if p not in params]
         if missing:
             raise ParameterError(f"{name}() needs {', '.join(missing)}")
@@ -104,7 +104,7 @@ def render(op: Operator, name: str, invoke: Invoke, *, module: str) -> Callable[
 def argument_order(op: Operator) -> tuple[str, ...]:
     """The arguments of an operator's function: arrays, then parameters."""
     order = [*op.arrays, *op.parameters]
-    if not op.arrays and "dtype" in order:
+    if not op.arrays and "dtype" in order and "ctx" not in order:
         order.insert(order.index("dtype"), "ctx")
     return tuple(order)
 
@@ -152,7 +152,7 @@ def signature(op: Operator) -> inspect.Signature:
         ]
     defaulted = any(p.default is not kind.empty for p in parts)
     for name in argument_order(op)[len(op.arrays) :]:
-        if name == "ctx":
+        if name not in op.parameters:  # ctx
             parts.append(kind("ctx", style, default=None, annotation=Any))
             continue
         p = op.parameters[name]

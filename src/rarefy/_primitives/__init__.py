@@ -4,6 +4,7 @@ All are imported together, since the rules of one look others up by name.
 """
 
 from rarefy._primitives._define import PRIMITIVES
+from rarefy._primitives.coo_dot_dense import coo_dot_dense
 from rarefy._primitives.coo_to_csr import coo_to_csr
 from rarefy._primitives.csr_combine import CsrCombined, csr_combine
 from rarefy._primitives.csr_dot_csr import csr_dot_csr

@@ -460,10 +460,28 @@ class BaseModule:
     ) -> int:
         """Trains over an epoch; returns its number of batches."""
         eval_metric.reset()
+        results = _Results(self, eval_metric)
+        try:
+            return self._fit_batches(
+                epoch, train_data, results, batch_end_callback, monitor, sparse_row_id_fn, bar
+            )
+        finally:  # also where the iterator or a callback ends the epoch
+            results.settle()
+
+    def _fit_batches(
+        self,
+        epoch: int,
+        train_data: Any,
+        results: "_Results",
+        batch_end_callback: Callbacks,
+        monitor: Any,
+        sparse_row_id_fn: Callable[..., Any] | None,
+        bar: Any,
+    ) -> int:
+        eval_metric = results.metric
         batches = iter(train_data)
         data_batch, nbatch = next(batches, None), 0
         totals: Results = []
-        results = _Results(self, eval_metric)
         while data_batch is not None:
             if monitor is not None:
                 monitor.tic()
@@ -500,9 +518,8 @@ class _Results:
     waits for its numbers; at once where a kind of module, or a metric of one's own, might notice."""
 
     def __init__(self, module: BaseModule, metric: Any):
-        self._module, self._metric = module, metric
-        parts = metric.metrics if isinstance(metric, metrics.CompositeEvalMetric) else [metric]
-        self._may_wait = all(type(each).__module__.startswith(metrics.__name__) for each in parts)
+        self._module, self.metric = module, metric
+        self._may_wait = _is_of_library(metric)
         self._left: Callable[[Any], None] | None = None
 
     def take(self, batch: Any) -> None:
@@ -512,13 +529,21 @@ class _Results:
             labels = [part.label for part in batch] if sliced else batch.label
             self._left = self._module._metric_later(labels, sliced)
         if self._left is None:
-            self._module._update_metric(self._metric, batch)
+            self._module._update_metric(self.metric, batch)
 
     def settle(self) -> None:
         """Takes in what was kept."""
         update, self._left = self._left, None
         if update is not None:
-            update(self._metric)
+            update(self.metric)
+
+
+def _is_of_library(metric: Any) -> bool:
+    """Whether nobody's own code sees when a metric is updated."""
+    if isinstance(metric, metrics.CustomMetric):
+        return False
+    parts = metric.metrics if isinstance(metric, metrics.CompositeEvalMetric) else []
+    return type(metric).__module__.startswith(metrics.__name__) and all(map(_is_of_library, parts))
 
 
 def _reads_metric(callbacks: Callbacks, nbatch: int) -> bool:

@@ -492,7 +492,10 @@ class NDArray(Fluent, Handle, stype="default"):
 
     def _take(self, elements: Elements) -> "NDArray":
         with wide():
-            arrays = [self._wrap(jnp.asarray(a)) for a in elements.arrays]
+            arrays = [
+                self._wrap(from_host(a) if isinstance(a, np.ndarray) else a)
+                for a in elements.arrays
+            ]
         return invoke(OPERATORS["_index"], (self, *arrays), {"spec": elements.spec})
 
     def __setitem__(self, key, value) -> None:

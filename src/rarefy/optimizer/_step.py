@@ -125,13 +125,13 @@ class TrainStep:
             *cells,
             *(s._cell for states in self.states.values() for s in states),
             *(cell for cell in added if cell is not None),
-            _key.STATE,
         ]
         mine = set(map(id, self._cells))
         self._frozen = [p for n, p in self.params.items() if n not in self._trained]
         self._frozen += others
         rest = {id(h._cell): h._cell for h in self._frozen}
-        self._others = [cell for each, cell in rest.items() if each not in mine]
+        # With the random state: another thread may be reading it, so it must not be donated.
+        self._others = [c for each, c in rest.items() if each not in mine] + [_key.STATE]
         self._rows = self._rows_of_tables(tables)
         self._slots = {n: _slots_of(p) for n, p in self._trained.items() if _slots_of(p)}
         self._again = partial(
@@ -449,7 +449,14 @@ def _values_of(batch: Sequence[Any]) -> Any:
     """What a batch's arrays hold, nested as they are."""
     if all(isinstance(b, Handle) for b in batch):
         return [canonical(b._value) for b in batch]
-    return jax.tree.map(lambda b: canonical(b._value) if isinstance(b, Handle) else b, list(batch))
+    return jax.tree.map(_value_of, list(batch))
+
+
+def _value_of(part: Any) -> Any:
+    """A program may read an array of the host later, when the caller is writing into it again."""
+    if isinstance(part, Handle):
+        return canonical(part._value)
+    return np.array(part) if isinstance(part, np.ndarray) else part
 
 
 def _leaves_of(values: Any) -> list[Value]:

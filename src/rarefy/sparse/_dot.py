@@ -9,7 +9,7 @@ import jax
 from jax import lax
 from jax import numpy as jnp
 
-from rarefy._primitives._entries import accumulator
+from rarefy._primitives.coo_dot_dense import FEW_COLUMNS, coo_dot_dense
 from rarefy._primitives.coo_to_csr import coo_to_csr
 from rarefy._primitives.csr_dot_dense import csr_dot_dense
 from rarefy._primitives.csr_t_dot_dense import csr_t_dot_dense
@@ -193,14 +193,18 @@ def _is_matrix_product(layout, dimension_numbers: DimensionNumbers, dtype) -> bo
 def _matrix_dot(data, indices, rhs, *, shape: Shape, contract: int, sorted_by):
     """The product over one dimension of a matrix with `rhs`, whose first dimension it is.
 
-    Gives None where the entries must be grouped by row first.
+    Gives None where the entries are best grouped by row first.
     """
     if 0 in (*shape, indices.shape[0], *rhs.shape):
         return jnp.zeros((shape[1 - contract], *rhs.shape[1:]), data.dtype)
     (indices,) = as_kernel_index(indices)
     form, columns = form_for(data.dtype), rhs.reshape(rhs.shape[0], -1)
     columns = rhs if rhs.ndim == 1 else columns
-    if sorted_by and sorted_by[0] != contract:
+    in_order = bool(sorted_by) and sorted_by[0] != contract
+    if math.prod(rhs.shape[1:]) <= FEW_COLUMNS:
+        sizes = {"n_rows": shape[1 - contract], "row_axis": 1 - contract}
+        out = coo_dot_dense(data, indices, columns, **sizes, in_order=in_order, form=form)
+    elif in_order:
         turned = shape if contract == 1 else shape[::-1]
         places = coo_to_csr(indices, shape=turned, row_axis=1 - contract)
         out = csr_dot_dense(data, *places, columns, form=form)
@@ -208,16 +212,6 @@ def _matrix_dot(data, indices, rhs, *, shape: Shape, contract: int, sorted_by):
         turned = shape if contract == 0 else shape[::-1]
         places = coo_to_csr(indices, shape=turned, row_axis=contract)
         out = csr_t_dot_dense(data, *places, columns, n_cols=turned[1], form=form)
-    elif rhs.ndim == 1:
-        # One number an entry: adding each where it falls costs less than to sort them.
-        wide = accumulator(data.dtype)
-        factors = rhs.at[indices[:, contract]].get(mode="fill", fill_value=0)
-        products = data.astype(wide) * factors.astype(wide)
-        n_rows = shape[1 - contract]
-        rows = jnp.where(in_range(indices, shape), indices[:, 1 - contract], n_rows)
-        one_row = jnp.array([0, rows.shape[0]], rows.dtype), jnp.ones(1, wide)
-        out = csr_t_dot_dense(products, rows, *one_row, n_cols=n_rows, form=form)
-        out = out.astype(data.dtype)
     else:
         return None
     return out.reshape(shape[1 - contract], *rhs.shape[1:])

@@ -416,7 +416,7 @@ def _contrib_arange_like(
     start: float = 0.0,
     step: float = 1.0,
     repeat: int = 1,
-    ctx: Any = None,
+    ctx: str = "",
     axis: int | None = None,
     *,
     name: Any = None,

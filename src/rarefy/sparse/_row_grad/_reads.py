@@ -13,6 +13,7 @@ from jax import lax
 from jax import numpy as jnp
 from jax.lax import GatherDimensionNumbers, GatherScatterMode
 
+from rarefy._primitives.coo_dot_dense import coo_dot_dense
 from rarefy._primitives.csr_dot_dense import csr_dot_dense
 from rarefy._primitives.csr_sample_dot import csr_sample_dot
 from rarefy._primitives.csr_t_dot_dense import csr_t_dot_dense
@@ -209,6 +210,25 @@ def _csr_t_dot_dense(eqn, data, indices, indptr, table):
     )
 
 
+def _coo_dot_dense(eqn, data, indices, table):
+    if not isinstance(table, Table):
+        return None
+    row_axis, n = eqn.params["row_axis"], table.shape[0]
+    row = indices[:, row_axis]
+
+    def find():
+        is_real = (row >= 0) & (row < eqn.params["n_rows"])
+        columns = jnp.where(is_real, indices[:, 1 - row_axis], n)
+        groups = _groups(columns, columns.shape[0], n)
+        return Found(groups.rows, (groups.inverse.astype(indices.dtype),), canonical=True)
+
+    def again(rows, columns):
+        pair = (row, columns) if row_axis == 0 else (columns, row)
+        return coo_dot_dense(data, jnp.stack(pair, axis=-1), rows, **eqn.params)
+
+    return Read(table, find, again)
+
+
 def _csr_sample_dot(eqn, indices, indptr, lhs, rhs):
     if isinstance(rhs, Table):
         return Read(
@@ -268,6 +288,7 @@ RULES: dict[str, Callable[..., Read | Table | None]] = {
     "slice": _slice,
     "squeeze": _squeeze,
     "take_rows": _take_rows,
+    "coo_dot_dense": _coo_dot_dense,
     "csr_dot_dense": _csr_dot_dense,
     "csr_t_dot_dense": _csr_t_dot_dense,
     "csr_sample_dot": _csr_sample_dot,
