@@ -8,6 +8,7 @@ import pytest
 from jax import numpy as jnp
 
 from cases.matrices import random_csr
+from rarefy._primitives.coo_dot_dense import coo_dot_dense
 from rarefy._primitives.csr_dot_dense import csr_dot_dense
 from rarefy._primitives.csr_sample_dot import csr_sample_dot
 from rarefy._primitives.csr_t_dot_dense import csr_t_dot_dense
@@ -47,6 +48,25 @@ def test_csr_dot_dense(measure, form, size):
 def test_csr_dot_dense_scipy(measure, size):
     matrix, dense = operands(*size)
     assert measure(lambda: matrix @ dense).shape[0] == size[0]
+
+
+@pytest.mark.parametrize("order", ["in order", "any order", "transposed"])
+@form
+def test_coo_dot_dense(measure, form, order):
+    """8,000,000 coordinates and a vector."""
+    matrix, dense = operands(*SIZES["200000x1000000-40-1"], transposed=order == "transposed")
+    coordinates = matrix.tocoo()
+    indices, data = np.stack([coordinates.row, coordinates.col], axis=1), coordinates.data
+    options = {"n_rows": matrix.shape[0], "in_order": order == "in order"}
+    if order == "transposed":
+        options = {"n_rows": matrix.shape[1], "row_axis": 1}
+    elif order == "any order":
+        shuffled = np.random.default_rng(2).permutation(len(data))
+        indices, data = indices[shuffled], data[shuffled]
+    f = jax.jit(partial(coo_dot_dense, form=form, **options))
+    out = measure(f, jnp.asarray(data), jnp.asarray(indices, jnp.int32), jnp.asarray(dense))
+    want = (matrix.T if order == "transposed" else matrix) @ dense
+    np.testing.assert_allclose(out, want, rtol=1e-3, atol=1e-3)
 
 
 @size

@@ -22,7 +22,8 @@ M, N = 6, 5
 # Repeats, empty rows in front, between and behind, padding by row, by column and by both, of which
 # some falls on a row that has no entry; rows ascend.
 SORTED = np.array(
-    [(-1, 2), (1, 4), (1, 0), (1, 4), (1, 5), (2, 9), (3, -1), (3, 2), (4, 1), (6, 0), (6, 5), (7, 1)],
+    [(-1, 2), (1, 4), (1, 0), (1, 4), (1, 5), (2, 9),
+     (3, -1), (3, 2), (4, 1), (6, 0), (6, 5), (7, 1)],
     np.int32,
 )  # fmt: skip
 SHUFFLED = SORTED[[7, 1, 10, 4, 8, 0, 2, 11, 3, 6, 9, 5]]

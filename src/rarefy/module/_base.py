@@ -141,6 +141,10 @@ class BaseModule:
         """Takes labels and the last results into a metric."""
         raise NotImplementedError
 
+    def _has_several_copies(self) -> bool:
+        """Whether parameters may have become different on several devices, or lie somewhere else."""
+        return True
+
     def _metric_later(self, labels: Any, pre_sliced: bool) -> Callable[[Any], None] | None:
         """What takes labels and the last results into a metric, later; None where that cannot wait."""
         return None
@@ -433,9 +437,12 @@ class BaseModule:
                     bar,
                 )
             self.logger.info("Epoch[%d] Time cost=%.3f", epoch, time.time() - began)
-            arg_params, aux_params = self.get_params()
-            self.set_params(arg_params, aux_params)  # the same on all devices
-            _call(epoch_end_callback, epoch, self.symbol, arg_params, aux_params)
+            spread = self._has_several_copies()
+            if spread or epoch_end_callback is not None:  # else nobody needs a copy
+                arg_params, aux_params = self.get_params()
+                if spread:
+                    self.set_params(arg_params, aux_params)  # the same on all devices
+                _call(epoch_end_callback, epoch, self.symbol, arg_params, aux_params)
             if eval_data is not None:
                 found = self.score(
                     eval_data,

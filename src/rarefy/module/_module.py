@@ -574,6 +574,10 @@ class Module(BaseModule):
         """
         self._ready.update_metric(eval_metric, labels, pre_sliced)
 
+    def _has_several_copies(self) -> bool:
+        own_way = type(self).set_params is not Module.set_params
+        return own_way or len(self._context) > 1 or self._update_on_kvstore
+
     def _metric_later(self, labels: Any, pre_sliced: bool) -> Callable[[Any], None] | None:
         if type(self).update_metric is not Module.update_metric:
             return None
