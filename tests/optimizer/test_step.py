@@ -386,3 +386,23 @@ def test_factors_of_zeros_nothing_and_what_is_no_number():
         for row, x in expected.items():
             table[row] = x
         np.testing.assert_allclose(weight.asnumpy(), table, rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_sum_of_row_sparse_gradients_grows_from_step_to_step():
+    weight, bias = nd.ones((FEATURES, 2)), nd.zeros((2,))
+    weight.attach_grad(grad_req="add", stype="row_sparse")
+    bias.attach_grad(grad_req="add")
+
+    def loss(x):
+        return (nd.dot(x, weight) + bias).sum()
+
+    step = TrainStep(loss, {"weight": weight, "bias": bias}, opt.SGD(learning_rate=0.1))
+    total, moved = np.zeros((FEATURES, 1)), np.ones((FEATURES, 1))
+    for i, (x, _) in enumerate(batches(3)):
+        step(csr(x))
+        total += np.asarray(x.sum(axis=0)).T
+        moved -= 0.1 * total
+        np.testing.assert_allclose(weight.grad.asnumpy(), np.tile(total, 2), atol=1e-5)
+        np.testing.assert_allclose(bias.grad.asnumpy(), 2 * [8 * (i + 1)])
+        np.testing.assert_allclose(weight.asnumpy(), np.tile(moved, 2), atol=1e-5)

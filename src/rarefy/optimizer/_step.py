@@ -120,18 +120,24 @@ class TrainStep:
         # Row_sparse weights without some of their rows: only for these a step waits, to check rows.
         self._partial = [name for name, p in self._trained.items() if lacks_rows(p._value)]
         leaves = {name: _leaf_of(p) for name, p in self._trained.items()}
-        added = [leaf.grad for leaf in leaves.values() if leaf.grad_req == "add"]
+        # A sum of row_sparse gradients gets more slots with each step, so its buffers are of no use.
+        sums: list[Cell] = []
+        growing: list[Cell] = []
+        for leaf in leaves.values():
+            if leaf.grad_req == "add" and leaf.grad is not None:
+                (sums if leaf.stype == "default" else growing).append(leaf.grad)
         self._cells: list[Cell] = [
             *cells,
             *(s._cell for states in self.states.values() for s in states),
-            *(cell for cell in added if cell is not None),
+            *sums,
         ]
         mine = set(map(id, self._cells))
         self._frozen = [p for n, p in self.params.items() if n not in self._trained]
         self._frozen += others
         rest = {id(h._cell): h._cell for h in self._frozen}
         # With the random state: another thread may be reading it, so it must not be donated.
-        self._others = [c for each, c in rest.items() if each not in mine] + [_key.STATE]
+        self._others = [c for each, c in rest.items() if each not in mine]
+        self._others += [*growing, _key.STATE]
         self._rows = self._rows_of_tables(tables)
         self._slots = {n: _slots_of(p) for n, p in self._trained.items() if _slots_of(p)}
         self._again = partial(
