@@ -2,9 +2,9 @@
 #include "kernels/csr_t_update.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "ffi/dispatch.h"
+#include "ffi/in_place.h"
 #include "ffi/parallel.h"
 #include "ffi/targets.h"
 
@@ -30,8 +30,6 @@ ffi::Error Run(ffi::ThreadPool& pool, const CsrTUpdateOperands<Rule, V, I>& oper
 }
 
 // Operands (weight, states..., data, indices, indptr, dense, hyper), results (weight, states...).
-// XLA gives each result the memory of its operand, having copied the operand where the caller
-// still needs it.
 template <template <typename> typename Rule>
 ffi::Error CsrTUpdateHandler(ffi::ThreadPool pool, ffi::RemainingArgs args,
                              ffi::RemainingRets rets) {
@@ -46,13 +44,7 @@ ffi::Error CsrTUpdateHandler(ffi::ThreadPool pool, ffi::RemainingArgs args,
   const auto dense = *args.get<ffi::AnyBuffer>(kTables + 3);
   const auto hyper = *args.get<ffi::AnyBuffer>(kTables + 4);
   void* tables[kTables];
-  for (int t = 0; t < kTables; ++t) {
-    const auto in = *args.get<ffi::AnyBuffer>(t);
-    tables[t] = (*rets.get<ffi::AnyBuffer>(t))->untyped_data();
-    if (tables[t] != in.untyped_data()) {
-      std::memcpy(tables[t], in.untyped_data(), in.size_bytes());
-    }
-  }
+  TakeTables(args, rets, tables);
   const int64_t n = weight.dimensions()[0], k = RowSize(weight), nse = Count(data);
   const int64_t m = Count(indptr) - 1;
   if (m < 0 || m > INT32_MAX || nse > INT32_MAX || Count(indices) != nse || Count(dense) != m * k ||

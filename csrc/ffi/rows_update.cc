@@ -2,9 +2,9 @@
 #include "kernels/rows_update.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "ffi/dispatch.h"
+#include "ffi/in_place.h"
 #include "ffi/parallel.h"
 #include "ffi/targets.h"
 
@@ -17,8 +17,7 @@ namespace ffi = xla::ffi;
 // (benchmarks/test_rows.py).
 constexpr int64_t kPartBytes = 1 << 16;
 
-// Operands (weight, states..., rows, grad, hyper), results (weight, states...). XLA gives each
-// result the memory of its operand, having copied the operand where the caller still needs it.
+// Operands (weight, states..., rows, grad, hyper), results (weight, states...).
 template <template <typename> typename Rule>
 ffi::Error RowsUpdateHandler(ffi::ThreadPool pool, ffi::RemainingArgs args,
                              ffi::RemainingRets rets) {
@@ -31,13 +30,7 @@ ffi::Error RowsUpdateHandler(ffi::ThreadPool pool, ffi::RemainingArgs args,
   const auto hyper = *args.get<ffi::AnyBuffer>(kTables + 2);
   const auto weight = *args.get<ffi::AnyBuffer>(0);
   void* tables[kTables];
-  for (int t = 0; t < kTables; ++t) {
-    const auto in = *args.get<ffi::AnyBuffer>(t);
-    tables[t] = (*rets.get<ffi::AnyBuffer>(t))->untyped_data();
-    if (tables[t] != in.untyped_data()) {
-      std::memcpy(tables[t], in.untyped_data(), in.size_bytes());
-    }
-  }
+  TakeTables(args, rets, tables);
   const int64_t n = weight.dimensions()[0], k = Count(rows), d = RowSize(weight);
   if (Count(grad) != k * d || Count(hyper) != Rule<float>::kHyper ||
       grad.element_type() != weight.element_type())

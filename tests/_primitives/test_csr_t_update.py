@@ -5,22 +5,12 @@ import numpy as np
 import pytest
 from jax import numpy as jnp
 
+from cases.rules import hyper_of, tables_of
 from oracles import rows as oracle
 from rarefy._primitives import csr_t_update
 from rarefy._primitives.rows_update import RULES
 
 FORMS = ("kernel", "xla")
-MORE = {"momentum": 0.9, "beta1": 0.9, "beta2": 0.99, "epsilon": 1e-4, "lamda1": 0.3, "beta": 0.5}
-
-
-def _hyper(rule, dtype=np.float32, **changed):
-    values = {"lr": 0.1, "wd": 0.01, "rescale_grad": 0.5, "clip_gradient": 1.0, **MORE, **changed}
-    return np.array([values[name] for name in RULES[rule].hyper], dtype)
-
-
-def _tables(rng, rule, shape, dtype=np.float32):
-    states = [np.abs(rng.standard_normal(shape)) for _ in RULES[rule].states]
-    return tuple(x.astype(dtype) for x in (rng.standard_normal(shape), *states))
 
 
 def _batch(rng, m, n, per_row, columns, dtype=np.float32, index=np.int32):
@@ -37,10 +27,10 @@ def _batch(rng, m, n, per_row, columns, dtype=np.float32, index=np.int32):
 @pytest.mark.parametrize("rule", RULES)
 def test_rows_that_entries_name_follow_the_formula_and_others_keep_their_bits(rng, rule, form):
     for columns in ((), (1,), (2,), (3,), (2, 2), (8,)):
-        tables = _tables(rng, rule, (40, *columns))
+        tables = tables_of(rng, rule, (40, *columns))
         batch = _batch(rng, 12, 40, 2, columns)
-        out = csr_t_update(rule, tables, *batch, _hyper(rule), form=form)
-        expected = oracle.csr_t_update(rule, tables, *batch, _hyper(rule))
+        out = csr_t_update(rule, tables, *batch, hyper_of(rule), form=form)
+        expected = oracle.csr_t_update(rule, tables, *batch, hyper_of(rule))
         named = np.isin(np.arange(40), batch[1][: batch[2][-1]])
         assert 0 < named.sum() < 40
         for old, new, right in zip(tables, out, expected, strict=True):
@@ -50,9 +40,9 @@ def test_rows_that_entries_name_follow_the_formula_and_others_keep_their_bits(rn
 
 @pytest.mark.parametrize("rule", RULES)
 def test_float64_and_64_bit_columns(rng, rule):
-    tables = _tables(rng, rule, (30, 2), np.float64)
+    tables = tables_of(rng, rule, (30, 2), np.float64)
     batch = _batch(rng, 9, 30, 3, (2,), np.float64, np.int64)
-    hyper = _hyper(rule, np.float64)
+    hyper = hyper_of(rule, np.float64)
     expected = oracle.csr_t_update(rule, tables, *batch, hyper)
     for form in FORMS:
         with jax.enable_x64(True):
@@ -73,8 +63,8 @@ def test_many_entries_in_many_buckets(rng, n):
     row = np.searchsorted(indptr, entries, side="right") - 1
     grad = np.zeros((n, 2))
     np.add.at(grad, indices[entries], data[entries, None].astype(np.float64) * dense[row])
-    tables = _tables(rng, "sgd_mom", (n, 2))
-    hyper = _hyper("sgd_mom", wd=0.0, clip_gradient=-1.0)
+    tables = tables_of(rng, "sgd_mom", (n, 2))
+    hyper = hyper_of("sgd_mom", wd=0.0, clip_gradient=-1.0)
     weight, momentum = csr_t_update("sgd_mom", tables, *batch, hyper, form="kernel")
     named = np.isin(np.arange(n), indices[entries])
     expected = np.where(named[:, None], 0.9 * tables[1] - 0.05 * grad, tables[1])
@@ -91,26 +81,26 @@ def test_nothing_to_do(form):
     for n, k, m in ((4, 2, 0), (4, 2, 3), (4, 0, 3), (0, 2, 3)):
         table = np.ones((n, k), np.float32)
         batch = (*none, np.zeros(m + 1, np.int32), np.ones((m, k), np.float32))
-        (out,) = csr_t_update("sgd", (table,), *batch, _hyper("sgd"), form=form)
+        (out,) = csr_t_update("sgd", (table,), *batch, hyper_of("sgd"), form=form)
         np.testing.assert_array_equal(out, table)
 
 
 def test_the_tables_are_updated_in_place_when_donated(rng):
     step = jax.jit(csr_t_update, static_argnums=0, donate_argnums=1)
-    tables = tuple(jnp.asarray(t) for t in _tables(rng, "adam", (2000, 2)))
+    tables = tuple(jnp.asarray(t) for t in tables_of(rng, "adam", (2000, 2)))
     batch = _batch(rng, 4, 2000, 3, (2,))
     size = 3 * tables[0].nbytes
-    memory = step.lower("adam", tables, *batch, _hyper("adam")).compile().memory_analysis()
+    memory = step.lower("adam", tables, *batch, hyper_of("adam")).compile().memory_analysis()
     assert memory.alias_size_in_bytes == size
     assert memory.temp_size_in_bytes < 1000
     kept = [np.array(t) for t in tables]
-    jax.block_until_ready(csr_t_update("adam", tables, *batch, _hyper("adam")))
+    jax.block_until_ready(csr_t_update("adam", tables, *batch, hyper_of("adam")))
     for table, copy in zip(tables, kept, strict=True):
         np.testing.assert_array_equal(table, copy)
 
 
 def test_operands_that_do_not_fit_are_refused(rng):
-    (table,), batch = _tables(rng, "sgd", (6, 2)), _batch(rng, 3, 6, 2, (2,))
+    (table,), batch = tables_of(rng, "sgd", (6, 2)), _batch(rng, 3, 6, 2, (2,))
     for rule, tables, operands, said in (
         ("none", (table,), batch, "no rule 'none'; there are sgd"),
         ("adam", (table,), batch, "tables must be (weight, mean, var), got 1"),
@@ -120,14 +110,14 @@ def test_operands_that_do_not_fit_are_refused(rng):
         ("sgd", (table,), (batch[0], *batch[1:2], batch[2].astype(np.int16), batch[3]), "indptr"),
     ):
         with pytest.raises(ValueError) as refused:
-            csr_t_update(rule, tables, *operands, _hyper("sgd"))
+            csr_t_update(rule, tables, *operands, hyper_of("sgd"))
         assert said in str(refused.value)
 
 
 def test_derivatives_and_batches_are_those_of_the_parts(rng):
-    (table,), batch = _tables(rng, "sgd", (6, 2)), _batch(rng, 3, 6, 2, (2,))
+    (table,), batch = tables_of(rng, "sgd", (6, 2)), _batch(rng, 3, 6, 2, (2,))
     data, indices, indptr, dense = batch
-    hyper = _hyper("sgd", clip_gradient=-1.0, wd=0.0)
+    hyper = hyper_of("sgd", clip_gradient=-1.0, wd=0.0)
 
     def weight(data, dense):
         return csr_t_update("sgd", (table,), data, indices, indptr, dense, hyper)[0]

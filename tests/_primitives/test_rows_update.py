@@ -4,23 +4,13 @@ import numpy as np
 import pytest
 from jax import numpy as jnp
 
+from cases.rules import hyper_of, tables_of
 from oracles import rows as oracle
 from rarefy._primitives.rows_update import COMMON, RULES, dense_update, rows_update
 
 FORMS = ("kernel", "xla")
 # float16 has 11 bits, bfloat16 8; inputs, states and results are each rounded once.
 TOLERANCE = {np.float32: 2e-5, np.float64: 1e-12, np.float16: 2e-3, ml_dtypes.bfloat16: 1.6e-2}
-MORE = {"momentum": 0.9, "beta1": 0.9, "beta2": 0.99, "epsilon": 1e-4, "lamda1": 0.3, "beta": 0.5}
-
-
-def _hyper(rule, dtype=np.float32, **changed):
-    values = {"lr": 0.1, "wd": 0.01, "rescale_grad": 0.5, "clip_gradient": 1.0, **MORE, **changed}
-    return np.array([values[name] for name in RULES[rule].hyper], dtype)
-
-
-def _tables(rng, rule, shape, dtype=np.float32):
-    states = [np.abs(rng.standard_normal(shape)) for _ in RULES[rule].states]
-    return tuple(x.astype(dtype) for x in (rng.standard_normal(shape), *states))
 
 
 def _bits(x):
@@ -32,10 +22,10 @@ def _bits(x):
 @pytest.mark.parametrize("rule", RULES)
 def test_named_rows_follow_the_formula_and_others_keep_their_bits(rng, rule, dtype, form):
     n, rows = 12, np.array([0, 3, 4, 11, 12, 12], np.int32)
-    tables = _tables(rng, rule, (n, 3), dtype)
+    tables = tables_of(rng, rule, (n, 3), dtype)
     grad = (3 * rng.standard_normal((6, 3))).astype(dtype)
     with jax.enable_x64(dtype == np.float64):
-        hyper = _hyper(rule, np.float64 if dtype == np.float64 else np.float32)
+        hyper = hyper_of(rule, np.float64 if dtype == np.float64 else np.float32)
         out = rows_update(rule, tables, rows, grad, hyper, form=form)
     expected = oracle.rows_update(rule, tables, rows, grad, hyper)
     for old, new, right in zip(tables, out, expected, strict=True):
@@ -53,9 +43,9 @@ def test_named_rows_follow_the_formula_and_others_keep_their_bits(rng, rule, dty
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("clip", [-1.0, 0.0, 0.25])
 def test_clipping(rng, rule, clip, form):
-    tables = _tables(rng, rule, (4, 5))
+    tables = tables_of(rng, rule, (4, 5))
     rows, grad = np.arange(4, dtype=np.int32), rng.standard_normal((4, 5)).astype(np.float32)
-    hyper = _hyper(rule, clip_gradient=clip)
+    hyper = hyper_of(rule, clip_gradient=clip)
     out = rows_update(rule, tables, rows, grad, hyper, form=form)
     expected = oracle.rows_update(rule, tables, rows, grad, hyper)
     for new, right in zip(out, expected, strict=True):
@@ -65,12 +55,12 @@ def test_clipping(rng, rule, clip, form):
 @pytest.mark.parametrize("d", [(), (1,), (2, 3), (16,), (37,)])
 @pytest.mark.parametrize("rule", RULES)
 def test_rows_of_any_shape_and_64_bit_ids(rng, rule, d):
-    tables = _tables(rng, rule, (9, *d))
+    tables = tables_of(rng, rule, (9, *d))
     grad = rng.standard_normal((3, *d)).astype(np.float32)
     rows = np.array([2, 8, 9], np.int64)
     with jax.enable_x64(True):
-        out = rows_update(rule, tables, rows, grad, _hyper(rule), form="kernel")
-    expected = oracle.rows_update(rule, tables, rows, grad, _hyper(rule))
+        out = rows_update(rule, tables, rows, grad, hyper_of(rule), form="kernel")
+    expected = oracle.rows_update(rule, tables, rows, grad, hyper_of(rule))
     for new, right in zip(out, expected, strict=True):
         np.testing.assert_allclose(new, right, rtol=2e-5, atol=2e-5)
 
@@ -80,7 +70,7 @@ def test_rows_of_any_shape_and_64_bit_ids(rng, rule, d):
 def test_empty_operands(n, k, d, form):
     tables = (np.ones((n, d), np.float32),) * 2
     rows, grad = np.full(k, n, np.int32), np.ones((k, d), np.float32)
-    out = rows_update("sgd_mom", tables, rows, grad, _hyper("sgd_mom"), form=form)
+    out = rows_update("sgd_mom", tables, rows, grad, hyper_of("sgd_mom"), form=form)
     for x in out:
         np.testing.assert_array_equal(x, tables[0])
 
@@ -92,7 +82,7 @@ def test_nan_gradient_is_not_clipped_away():
             (np.ones((2, 3), np.float32),),
             np.array([1], np.int32),
             np.array([[np.nan, np.inf, -np.inf]], np.float32),
-            _hyper("sgd", wd=0),
+            hyper_of("sgd", wd=0),
             form=form,
         )
         np.testing.assert_allclose(w[1], [np.nan, 0.9, 1.1], rtol=1e-6)
@@ -102,16 +92,16 @@ def test_nan_gradient_is_not_clipped_away():
 def test_donated_tables_are_updated_in_place(rng, rule):
     step = jax.jit(rows_update, static_argnums=0, donate_argnums=1)
     rows, grad = np.array([1, 5], np.int32), np.ones((2, 8), np.float32)
-    tables = tuple(jnp.asarray(t) for t in _tables(rng, rule, (6, 8)))
+    tables = tuple(jnp.asarray(t) for t in tables_of(rng, rule, (6, 8)))
     for _ in range(2):
         before = [t.unsafe_buffer_pointer() for t in tables]
-        tables = step(rule, tables, rows, grad, _hyper(rule))
+        tables = step(rule, tables, rows, grad, hyper_of(rule))
         assert [t.unsafe_buffer_pointer() for t in tables] == before
 
 
 def test_memory_is_that_of_the_rows_when_donated_and_one_copy_when_not(rng):
-    tables = _tables(rng, "adam", (1000, 8))
-    operands = (tables, np.arange(3, dtype=np.int32), np.ones((3, 8), np.float32), _hyper("adam"))
+    tables = tables_of(rng, "adam", (1000, 8))
+    operands = (tables, np.arange(3, dtype=np.int32), np.ones((3, 8), np.float32), hyper_of("adam"))
     size = 3 * tables[0].nbytes
     for donated in ((), 1):
         step = jax.jit(rows_update, static_argnums=0, donate_argnums=donated)
@@ -126,20 +116,20 @@ def test_memory_is_that_of_the_rows_when_donated_and_one_copy_when_not(rng):
 def test_a_loop_carries_the_tables_without_a_copy(rng):
     def epoch(tables, batches):
         def step(tables, rows):
-            return rows_update("adam", tables, rows, jnp.ones((3, 8)), _hyper("adam")), rows[0]
+            return rows_update("adam", tables, rows, jnp.ones((3, 8)), hyper_of("adam")), rows[0]
 
         return jax.lax.scan(step, tables, batches)
 
-    tables, batches = _tables(rng, "adam", (1000, 8)), np.zeros((5, 3), np.int32)
+    tables, batches = tables_of(rng, "adam", (1000, 8)), np.zeros((5, 3), np.int32)
     memory = jax.jit(epoch, donate_argnums=0).lower(tables, batches).compile().memory_analysis()
     assert memory.temp_size_in_bytes < tables[0].nbytes / 2
 
 
 def test_operands_that_were_not_donated_are_kept(rng):
-    tables = tuple(jnp.asarray(t) for t in _tables(rng, "adagrad", (6, 8)))
+    tables = tuple(jnp.asarray(t) for t in tables_of(rng, "adagrad", (6, 8)))
     copies = [np.array(t) for t in tables]
     rows, grad = np.array([1, 5], np.int32), np.ones((2, 8), np.float32)
-    jax.block_until_ready(rows_update("adagrad", tables, rows, grad, _hyper("adagrad")))
+    jax.block_until_ready(rows_update("adagrad", tables, rows, grad, hyper_of("adagrad")))
     for table, copy in zip(tables, copies, strict=True):
         np.testing.assert_array_equal(table, copy)
 
@@ -153,10 +143,10 @@ def test_new_hyper_parameters_and_rows_compile_nothing(rng, form):
         traces.append(1)
         return rows_update("sgd_mom", tables, rows, grad, hyper, form=form)
 
-    tables = _tables(rng, "sgd_mom", (6, 2))
+    tables = tables_of(rng, "sgd_mom", (6, 2))
     for i in range(4):
         rows, grad = np.array([i, i + 1, 6], np.int32), np.full((3, 2), i, np.float32)
-        hyper = _hyper("sgd_mom", lr=0.1 / (i + 1), clip_gradient=i - 1.0)
+        hyper = hyper_of("sgd_mom", lr=0.1 / (i + 1), clip_gradient=i - 1.0)
         out = step(tables, rows, grad, hyper)
         for new, right in zip(
             out, oracle.rows_update("sgd_mom", tables, rows, grad, hyper), strict=True
@@ -168,13 +158,13 @@ def test_new_hyper_parameters_and_rows_compile_nothing(rng, form):
 @pytest.mark.parametrize("rule", RULES)
 def test_bits_do_not_depend_on_the_number_of_threads(rng, rule):
     n, d = 4000, 24
-    tables = _tables(rng, rule, (n, d))
+    tables = tables_of(rng, rule, (n, d))
     rows = np.sort(rng.permutation(n)[:3000]).astype(np.int32)
     grad = rng.standard_normal((3000, d)).astype(np.float32)
-    whole = rows_update(rule, tables, rows, grad, _hyper(rule), form="kernel")
+    whole = rows_update(rule, tables, rows, grad, hyper_of(rule), form="kernel")
     for i in range(0, 3000, 750):  # a few rows are too little work for a second thread
         alone = rows_update(
-            rule, tables, rows[i : i + 9], grad[i : i + 9], _hyper(rule), form="kernel"
+            rule, tables, rows[i : i + 9], grad[i : i + 9], hyper_of(rule), form="kernel"
         )
         for a, b in zip(whole, alone, strict=True):
             named = rows[i : i + 9]
@@ -184,11 +174,11 @@ def test_bits_do_not_depend_on_the_number_of_threads(rng, rule):
 @pytest.mark.parametrize("form", FORMS)
 def test_vmap_updates_each_table_by_itself(rng, form):
     tables = tuple(
-        np.stack(x) for x in zip(*(_tables(rng, "adam", (5, 2)) for _ in range(3)), strict=True)
+        np.stack(x) for x in zip(*(tables_of(rng, "adam", (5, 2)) for _ in range(3)), strict=True)
     )
     rows = np.array([[0, 4], [1, 5], [5, 5]], np.int32)
     grad = rng.standard_normal((3, 2, 2)).astype(np.float32)
-    hyper = _hyper("adam")
+    hyper = hyper_of("adam")
     out = jax.vmap(lambda t, r, g: rows_update("adam", t, r, g, hyper, form=form))(
         tables, rows, grad
     )
@@ -199,9 +189,9 @@ def test_vmap_updates_each_table_by_itself(rng, form):
 
 
 def test_derivative_with_respect_to_gradient_and_learning_rate(rng):
-    tables, rows = _tables(rng, "sgd", (3, 2)), np.array([2, 3], np.int32)
+    tables, rows = tables_of(rng, "sgd", (3, 2)), np.array([2, 3], np.int32)
     grad = rng.standard_normal((2, 2)).astype(np.float32)
-    hyper = _hyper("sgd", clip_gradient=-1, wd=0)
+    hyper = hyper_of("sgd", clip_gradient=-1, wd=0)
     by_grad, by_hyper = jax.grad(
         lambda g, h: rows_update("sgd", tables, rows, g, h)[0].sum(), argnums=(0, 1)
     )(grad, hyper)
@@ -299,7 +289,7 @@ def _mxnet_operands(rule):
 @pytest.mark.parametrize(("rule", "clip"), MXNET)
 def test_dense_rule_gives_the_numbers_of_mxnet(rule, clip):
     tables, grad = _mxnet_operands(rule)
-    out = dense_update(rule, tables, grad, _hyper(rule, clip_gradient=clip))
+    out = dense_update(rule, tables, grad, hyper_of(rule, clip_gradient=clip))
     for new, right in zip(out, MXNET[rule, clip], strict=True):
         np.testing.assert_allclose(new.reshape(-1), right, rtol=2e-6, atol=2e-7)
 
@@ -309,7 +299,7 @@ def test_dense_rule_gives_the_numbers_of_mxnet(rule, clip):
 def test_lazy_rule_gives_the_numbers_of_mxnet(rule, clip, form):
     tables, grad = _mxnet_operands(rule)
     rows = np.array([1, 3], np.int32)
-    out = rows_update(rule, tables, rows, grad[rows], _hyper(rule, clip_gradient=clip), form=form)
+    out = rows_update(rule, tables, rows, grad[rows], hyper_of(rule, clip_gradient=clip), form=form)
     for old, new, right in zip(tables, out, MXNET[rule, clip], strict=True):
         right = np.reshape(right, (4, 2))
         np.testing.assert_allclose(new[rows], right[rows], rtol=2e-6, atol=2e-7)
@@ -321,7 +311,7 @@ def test_lazy_rule_gives_the_numbers_of_mxnet(rule, clip, form):
 def test_lazy_adagrad_gives_the_numbers_of_mxnet(clip, form):
     tables, grad = _mxnet_operands("adagrad")
     rows = np.array([1, 3], np.int32)
-    hyper = _hyper("adagrad", clip_gradient=clip, wd=0)
+    hyper = hyper_of("adagrad", clip_gradient=clip, wd=0)
     out = rows_update("adagrad", tables, rows, grad[rows], hyper, form=form)
     for new, right in zip(out, MXNET_LAZY_ADAGRAD[clip], strict=True):
         np.testing.assert_allclose(new[rows].reshape(-1), right, rtol=2e-6, atol=2e-7)
