@@ -104,7 +104,7 @@ def test_operands_that_do_not_fit_are_refused(rng):
     for rule, tables, operands, said in (
         ("none", (table,), batch, "no rule 'none'; there are sgd"),
         ("adam", (table,), batch, "tables must be (weight, mean, var), got 1"),
-        ("sgd", (table.astype(np.float16),), batch, "weight must be (n, *d), float32 or float64"),
+        ("sgd", (table.astype(np.float16),), batch, "weight must be float32 or float64, got"),
         ("sgd", (table,), (*batch[:3], batch[3][:, :1]), "dense must be float32[3, 2], got"),
         ("sgd", (table,), (batch[0][1:], *batch[1:]), "indices must be int32["),
         ("sgd", (table,), (batch[0], *batch[1:2], batch[2].astype(np.int16), batch[3]), "indptr"),

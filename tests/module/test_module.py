@@ -375,3 +375,15 @@ def test_a_function_of_the_user_is_called_right_after_its_batch(monkeypatch):
     nested.get_metric(0).add(metric)
     _three_classes().fit(_Reused(_added), eval_metric=nested, num_epoch=1)
     assert seen == [1, 2, 3, 4, 5]
+
+
+def test_fit_without_a_batch_says_so(tmp_path):
+    (tmp_path / "empty.svm").touch()
+    data = mx.sym.Variable("data", stype="csr")
+    scores = mx.sym.sparse.dot(data, mx.sym.Variable("weight", shape=(5, 1), stype="row_sparse"))
+    module = mx.mod.Module(mx.sym.LogisticRegressionOutput(scores, name="softmax"))
+    rows = mx.io.LibSVMIter(tmp_path / "empty.svm", data_shape=(5,), batch_size=2)
+    few = mx.io.NDArrayIter(np.ones((1, 5)), np.ones((1, 1)), 2, last_batch_handle="discard")
+    for batches in (rows, few):
+        with pytest.raises(ValueError, match="gives no batch in epoch 0; it has no rows"):
+            module.fit(batches, num_epoch=1, eval_metric="mse", force_rebind=True)

@@ -95,3 +95,5 @@ def test_the_plan_shows_the_gradients_and_who_makes_them_dense():
     assert found == {n: "row_sparse" if n == "w" else "default" for n in "xwtfqb"}
     with pytest.raises(ValueError, match="provided 1"):
         heads.storage_plan(grad_req=["write"])
+    with pytest.raises(ValueError, match="grad_req names nobody; the arguments are"):
+        heads.storage_plan(grad_req={"nobody": "write"})

@@ -13,7 +13,7 @@ from rarefy._primitives._batching import one_by_one
 from rarefy._primitives._define import Form, aligned, define, public
 from rarefy._primitives.csr_t_dot_rows import csr_t_dot_rows
 from rarefy._primitives.group_rows import group_rows
-from rarefy._primitives.rows_update import RULES, rows_update
+from rarefy._primitives.rows_update import RULES, require_operands, rows_update, tables_of
 
 
 @public("rule")
@@ -50,31 +50,17 @@ def csr_t_update(
     Cost: O(nse * prod(d)) whatever `n` when donated, plus one copy of each table when not. The bits
     of the kernel are the same for any number of threads.
     """
-    tables = tuple(tables)
-    if rule not in RULES:
-        raise ValueError(f"csr_t_update: no rule {rule!r}; there are {', '.join(RULES)}")
-    names = ("weight", *RULES[rule].states)
-    if len(tables) != len(names):
-        raise ValueError(f"{rule}: tables must be ({', '.join(names)}), got {len(tables)}")
-    weight = tables[0]
-    if weight.ndim == 0 or weight.dtype not in (np.float32, np.float64):
-        raise ValueError(
-            f"{rule}: weight must be (n, *d), float32 or float64, got {jax.typeof(weight)}"
-        )
-    nse, m = data.shape[0], indptr.shape[0] - 1
+    tables = tables_of("csr_t_update", rule, tables)
+    weight, nse, m = tables[0], data.shape[0], indptr.shape[0] - 1
+    if weight.dtype not in (np.float32, np.float64):
+        raise ValueError(f"{rule}: weight must be float32 or float64, got {jax.typeof(weight)}")
     expected = [
-        *((name, t, weight.shape, weight.dtype) for name, t in zip(names, tables, strict=True)),
         ("data", data, (nse,), weight.dtype),
         ("indices", indices, (nse,), indices.dtype),
         ("indptr", indptr, (m + 1,), indices.dtype),
         ("dense", dense, (m, *weight.shape[1:]), weight.dtype),
-        ("hyper", hyper, (len(RULES[rule].hyper),), weight.dtype),
     ]
-    for name, value, shape, dtype in expected:
-        if value.shape != shape or value.dtype != dtype:
-            raise ValueError(
-                f"{rule}: {name} must be {np.dtype(dtype)}{list(shape)}, got {jax.typeof(value)}"
-            )
+    require_operands(rule, weight.dtype, hyper, expected)
     operands = aligned(*tables, data, indices, indptr, dense, hyper)
     return tuple(CSR_T_UPDATE[rule].bind(*operands, form=form))
 

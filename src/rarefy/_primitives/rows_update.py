@@ -137,31 +137,53 @@ def dense_update(rule: str, tables: Sequence[Any], grad, hyper) -> tuple[jax.Arr
 
 
 def _operands(rule, tables, grad, hyper, rows=None):
+    tables = tables_of("rows_update", rule, tables)
+    weight = tables[0]
+    shape = weight.shape
+    if rows is not None:
+        if rows.ndim != 1 or not jnp.issubdtype(rows.dtype, jnp.signedinteger):
+            raise ValueError(f"{rule}: rows must be (k,) signed integers, got {jax.typeof(rows)}")
+        shape = (*rows.shape, *weight.shape[1:])
+    require_operands(rule, weight.dtype, hyper, [("grad", grad, shape, weight.dtype)])
+    return tables, rows, grad, hyper
+
+
+def tables_of(caller: str, rule: str, tables: Sequence[Any]) -> tuple[Any, ...]:
+    """The weight and the states of a rule, once they are checked.
+
+    Raises:
+      ValueError: the rule is unknown, or the tables are not those it names, floating, of one shape
+        `(n, *d)` and dtype.
+    """
     if rule not in RULES:
-        raise ValueError(f"rows_update: no rule {rule!r}; there are {', '.join(RULES)}")
+        raise ValueError(f"{caller}: no rule {rule!r}; there are {', '.join(RULES)}")
     tables, names = tuple(tables), ("weight", *RULES[rule].states)
     if len(tables) != len(names):
         raise ValueError(f"{rule}: tables must be ({', '.join(names)}), got {len(tables)}")
     weight = tables[0]
     if weight.ndim == 0 or not jnp.issubdtype(weight.dtype, jnp.floating):
         raise ValueError(f"{rule}: weight must be (n, *d), floating, got {jax.typeof(weight)}")
-    expected = [
-        (name, table, weight.shape, weight.dtype) for name, table in zip(names, tables, strict=True)
-    ]
-    if rows is None:
-        expected.append(("grad", grad, weight.shape, weight.dtype))
-    else:
-        if rows.ndim != 1 or not jnp.issubdtype(rows.dtype, jnp.signedinteger):
-            raise ValueError(f"{rule}: rows must be (k,) signed integers, got {jax.typeof(rows)}")
-        expected.append(("grad", grad, (*rows.shape, *weight.shape[1:]), weight.dtype))
-    accumulator = jnp.promote_types(weight.dtype, jnp.float32)
-    expected.append(("hyper", hyper, (len(RULES[rule].hyper),), accumulator))
-    for name, value, shape, dtype in expected:
-        if value.shape != shape or value.dtype != dtype:
-            raise ValueError(
-                f"{rule}: {name} must be {np.dtype(dtype)}{list(shape)}, got {jax.typeof(value)}"
-            )
-    return tables, rows, grad, hyper
+    for name, table in zip(names, tables, strict=True):
+        _require(rule, name, table, weight.shape, weight.dtype)
+    return tables
+
+
+def require_operands(
+    rule: str, dtype: Any, hyper: Any, operands: Sequence[tuple[str, Any, tuple[int, ...], Any]]
+) -> None:
+    """Raises ValueError unless each `(name, value, shape, dtype)` holds, and `hyper` has the numbers of
+    the rule for tables of `dtype`."""
+    for operand in operands:
+        _require(rule, *operand)
+    wide = jnp.promote_types(dtype, jnp.float32)
+    _require(rule, "hyper", hyper, (len(RULES[rule].hyper),), wide)
+
+
+def _require(rule: str, name: str, value: Any, shape: tuple[int, ...], dtype: Any) -> None:
+    if value.shape != shape or value.dtype != dtype:
+        raise ValueError(
+            f"{rule}: {name} must be {np.dtype(dtype)}{list(shape)}, got {jax.typeof(value)}"
+        )
 
 
 def _apply(rule, tables, grad, hyper):

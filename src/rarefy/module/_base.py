@@ -398,6 +398,7 @@ class BaseModule:
 
         Raises:
           ArgumentError: `num_epoch` is missing.
+          ValueError: an epoch has no batch.
         """
         require(num_epoch is not None, "please specify number of epochs: num_epoch=")
         assert num_epoch is not None
@@ -488,6 +489,11 @@ class BaseModule:
         eval_metric = results.metric
         batches = iter(train_data)
         data_batch, nbatch = next(batches, None), 0
+        if data_batch is None:
+            raise ValueError(
+                f"fit: train_data gives no batch in epoch {epoch}; it has no rows (or none but a rest "
+                "that is discarded), or it is at its end and needs reset()"
+            )
         totals: Results = []
         while data_batch is not None:
             if monitor is not None:

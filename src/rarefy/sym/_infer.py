@@ -162,7 +162,8 @@ class Inference(Graph):
 
         Raises:
           MXNetError: a storage type does not exist, or there is no variable of a name.
-          ValueError: `grad_req` is none of the three, or a list of another length than the arguments.
+          ValueError: `grad_req` is none of the three, names what is no argument, or is a list of another
+            length than the arguments.
         """
         kinds = self._given("storage_plan", (), stypes)
         given: dict[str, SType] = {n: require_stype(s, n) for n, s in kinds.items()}
@@ -187,6 +188,12 @@ class Inference(Graph):
     def _gradient_rows(self, plan: Mapping[int, Stored], grad_req: Any) -> list[tuple[str, ...]]:
         found, names = gradient_storage(self._entries, plan), self.list_arguments()
         rows = [("argument", "grad_req", "gradient", "")]
+        unknown = sorted(set(grad_req) - set(names)) if isinstance(grad_req, Mapping) else ()
+        if unknown:
+            raise ValueError(
+                f"storage_plan: grad_req names {', '.join(unknown)}; the arguments are "
+                f"{', '.join(names)}"
+            )
         for name, req in zip(names, gradient_requests(grad_req, names), strict=True):
             gradient = found[name]
             if req == "null":
